@@ -1,0 +1,176 @@
+#include "actors/directory.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/answering.hpp"
+#include "actors/rules/authorize.hpp"
+#include "actors/rules/directory.hpp"
+#include "actors/rules/session.hpp"
+#include "base/random.hpp"
+#include "protocol/render.hpp"
+
+namespace cleat::actors {
+namespace {
+
+using storage::CommitOutcome;
+using storage::ReadStatus;
+
+/// A command on its way: load, decide, commit or read.
+struct Task {
+  std::shared_ptr<Asked> asked;
+  DirectoryOperation operation;
+  rules::Secret secret;
+  std::int64_t attempts = 0;
+};
+
+using TaskPtr = std::shared_ptr<Task>;
+
+rules::Secret draw_secret(const DirectoryOperation& operation) {
+  if (!std::holds_alternative<op::CreateToken>(operation))
+    return {};
+  rules::Secret secret{new_secret(), {}};
+  secret.digest = sha256(secret.text);
+  return secret;
+}
+
+class DirectoryState {
+public:
+  using Self = directory_actor::stateful_pointer<DirectoryState>;
+
+  explicit DirectoryState(Self self) : self_(self) {}
+
+  void init(DependenciesPtr deps) { deps_ = std::move(deps); }
+
+  AnswerPromise run(DirectoryCommand command) {
+    auto promise = self_->make_response_promise<Answer>();
+    auto asked = std::make_shared<Asked>(std::move(command.context), promise);
+    rules::Secret secret = draw_secret(command.operation);
+    load(std::make_shared<Task>(Task{std::move(asked), std::move(command.operation), std::move(secret)}));
+    return promise;
+  }
+
+  AnswerPromise list_sessions(ListSessions command) {
+    auto promise = self_->make_response_promise<Answer>();
+    auto asked = std::make_shared<Asked>(std::move(command.context), promise);
+    storage::LoadThread question;
+    question.thread_id = command.thread_id;
+    question.principals.push_back(asked->context.actor->id);
+    question.with_sessions = true;
+    self_->request(deps_->store.loader, patience(*deps_), std::move(question))
+      .then([this, asked](const storage::ThreadLoaded& loaded) { on_history(asked, loaded); },
+            [asked](const caf::error&) { asked->refuse({Code::unavailable}); });
+    return promise;
+  }
+
+  static constexpr const char* name = "cleat.directory";
+
+private:
+  [[nodiscard]] rules::RuleContext context_of(const Asked& asked) const {
+    return {asked.context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
+  }
+
+  void load(const TaskPtr& task) {
+    const rules::Targets targets = rules::targets(task->operation);
+    const storage::LoadDirectory question{
+      task->asked->context.actor->id, targets.space_id, targets.channel_id, targets.thread_id,
+      targets.subject_id,             targets.token_id, targets.referred_id};
+    self_->request(deps_->store.librarian, patience(*deps_), question)
+      .then([this, task](const storage::DirectoryLoaded& loaded) { on_loaded(task, loaded); },
+            [task](const caf::error&) { task->asked->refuse({Code::unavailable}); });
+  }
+
+  void on_loaded(const TaskPtr& task, const storage::DirectoryLoaded& loaded) {
+    if (loaded.status != ReadStatus::ok)
+      return task->asked->refuse({Code::unavailable});
+    auto step = rules::decide(task->operation, loaded.facts, task->secret, context_of(*task->asked));
+    if (!step)
+      return refuse(task, loaded.facts, std::move(step.error()));
+    if (auto* const decision = std::get_if<Decision>(&*step))
+      return commit(task, std::make_shared<const Decision>(std::move(*decision)));
+    if (auto* const reply = std::get_if<Reply>(&*step))
+      return task->asked->reply(std::move(*reply));
+    read(task, std::get<rules::ReadList>(std::move(*step)));
+  }
+
+  void refuse(const TaskPtr& task, const DirectoryFacts& facts, Refusal refusal) {
+    const RequestContext& request = task->asked->context;
+    const rules::AuditSubject subject = rules::audit_subject(task->operation, facts, *request.actor);
+    std::optional<AuditEntry> denial;
+    if (rules::is_denial(refusal, subject.resource.has_value()) && subject.resource)
+      denial = rules::deny_entry(subject.action, *subject.resource, refusal, context_of(*task->asked));
+    refuse_truly(self_, deps_, task->asked, std::move(refusal), std::move(denial));
+  }
+
+  void commit(const TaskPtr& task, const std::shared_ptr<const Decision>& decision) {
+    self_->request(deps_->store.writer, patience(*deps_), storage::Commit{decision})
+      .then([this, task, decision](const storage::CommitResult& result) { on_committed(task, *decision, result.outcome); },
+            [task](const caf::error&) { task->asked->refuse({Code::outcome_unknown}); });
+  }
+
+  void on_committed(const TaskPtr& task, const Decision& decision, CommitOutcome outcome) {
+    deps_->metrics->decisions.Add({{"outcome", std::string(storage::to_string(outcome))}}).Increment();
+    const bool again = outcome == CommitOutcome::stale || outcome == CommitOutcome::lost_race;
+    if (outcome == CommitOutcome::committed)
+      task->asked->reply(decision.reply);
+    else if (outcome == CommitOutcome::key_used)
+      answer_from_key(self_, deps_, task->asked,
+                      [asked = task->asked] { asked->refuse({Code::idempotency_in_progress}); });
+    else if (again && ++task->attempts <= deps_->options.tx_retry_max)
+      load(task);
+    else
+      task->asked->refuse(refusal_of(outcome));
+  }
+
+  void read(const TaskPtr& task, rules::ReadList list) {
+    self_->request(deps_->store.librarian, patience(*deps_), storage::ReadPage{std::move(list.query)})
+      .then([this, task, limit = list.limit](const storage::PageRead& page) { on_page(task, page, limit); },
+            [task](const caf::error&) { task->asked->refuse({Code::unavailable}); });
+  }
+
+  void on_page(const TaskPtr& task, const storage::PageRead& page, std::int64_t limit) {
+    if (page.status != ReadStatus::ok)
+      return task->asked->refuse({Code::unavailable});
+    const bool me = std::holds_alternative<op::GetMe>(task->operation);
+    std::string body = me ? render::me(*task->asked->context.actor, std::get<std::vector<Grant>>(page.rows), limit)
+                          : render::page(page.rows, limit);
+    task->asked->reply({200, std::move(body), std::nullopt, false});
+  }
+
+  void on_history(const std::shared_ptr<Asked>& asked, const storage::ThreadLoaded& loaded) {
+    if (loaded.status != ReadStatus::ok)
+      return asked->refuse({Code::unavailable});
+    if (!loaded.facts)
+      return asked->refuse({Code::not_found});
+    auto reply = rules::list({*loaded.facts, loaded.levels.front()}, loaded.sessions);
+    if (reply)
+      return asked->reply(std::move(*reply));
+    AuditEntry denial = rules::deny_entry("agent_session.read", {"thread", loaded.facts->thread.id}, reply.error(),
+                                          context_of(*asked));
+    refuse_truly(self_, deps_, asked, std::move(reply.error()), std::move(denial));
+  }
+
+  Self self_;
+  DependenciesPtr deps_;
+};
+
+directory_actor::behavior_type directory(DirectoryState::Self self, DependenciesPtr deps) {
+  self->state.init(std::move(deps));
+  return {
+    [self](DirectoryCommand& command) { return self->state.run(std::move(command)); },
+    [self](ListSessions& command) { return self->state.list_sessions(std::move(command)); },
+  };
+}
+
+} // namespace
+
+directory_actor spawn_directory(caf::actor_system& system, DependenciesPtr deps) {
+  return system.spawn(directory, std::move(deps));
+}
+
+} // namespace cleat::actors

@@ -1,0 +1,63 @@
+#include "actors/janitor.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "base/log.hpp"
+
+namespace cleat::actors {
+namespace {
+
+constexpr std::chrono::seconds interval{60};
+/// Rows a transaction. A full bite is followed by the next one at once.
+constexpr std::int64_t bite = 5000;
+
+class JanitorState {
+public:
+  using Self = janitor_actor::stateful_pointer<JanitorState>;
+
+  explicit JanitorState(Self self) : self_(self) {}
+
+  void init(DependenciesPtr deps) {
+    deps_ = std::move(deps);
+    self_->delayed_send(self_, interval, Sweep{});
+  }
+
+  void sweep() {
+    self_->request(deps_->store.librarian, std::chrono::seconds(deps_->options.request_timeout_s),
+                   storage::CollectGarbage{deps_->clock->now(), bite})
+      .then([this](const storage::GarbageCollected& collected) { on_collected(collected.removed); },
+            [this](const caf::error&) { on_collected(0); });
+  }
+
+  static constexpr const char* name = "cleat.janitor";
+
+private:
+  void on_collected(std::int64_t removed) {
+    if (removed > 0)
+      log::get().debug("removed {} rows that outlived their span", removed);
+    if (removed >= bite)
+      return self_->send(self_, Sweep{});
+    self_->delayed_send(self_, interval, Sweep{});
+  }
+
+  Self self_;
+  DependenciesPtr deps_;
+};
+
+janitor_actor::behavior_type janitor(JanitorState::Self self, DependenciesPtr deps) {
+  self->state.init(std::move(deps));
+  return {[self](Sweep) { self->state.sweep(); }};
+}
+
+} // namespace
+
+janitor_actor spawn_janitor(caf::actor_system& system, DependenciesPtr deps) {
+  return system.spawn(janitor, std::move(deps));
+}
+
+} // namespace cleat::actors

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/limits.hpp"
+#include "base/time.hpp"
+#include "protocol/commands.hpp"
+#include "protocol/decision.hpp"
+
+/// Rules are pure: (facts, command, now) -> decision or refusal (spec 02). They see neither actors nor storage.
+namespace cleat::rules {
+
+/// What rules need of the configuration.
+struct RuleOptions {
+  /// The currency of a cost that nobody named one for (ISO 4217).
+  std::string default_currency = "EUR";
+  /// `idempotency.retention_s`
+  std::int64_t idempotency_retention_s = limits::idempotency_retention_s;
+};
+
+/// What every rule is given: who asks, when, where ids come from, and the configuration.
+struct RuleContext {
+  const RequestContext& request;
+  Timestamp now;
+  IdSource& ids;
+  const RuleOptions& options;
+
+  [[nodiscard]] const Principal& actor() const { return *request.actor; }
+  [[nodiscard]] Id new_id() const { return ids.next(now); }
+};
+
+/// Sets the reply, and with an Idempotency-Key its record, so that both are committed with the effect (spec 05).
+void finish(Decision& decision, Reply reply, const RuleContext& context);
+
+/// As `finish`, for an answer that shows a secret once: `stored` is the same answer without it.
+void finish_with_secret(Decision& decision, Reply reply, Reply stored, const RuleContext& context);
+
+} // namespace cleat::rules

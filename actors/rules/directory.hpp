@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "actors/rules/context.hpp"
+#include "actors/rules/records.hpp"
+#include "base/problem.hpp"
+#include "protocol/commands.hpp"
+#include "protocol/decision.hpp"
+#include "protocol/facts.hpp"
+#include "protocol/pages.hpp"
+
+/// Provisioning and lists (spec 05 "Surface"): spaces, channels, threads, principals, tokens, grants, audit. One
+/// flow for all: `targets` says what to load, `decide` says what comes of it. The history of sessions is not among
+/// them, because it is read with its thread (`rules::list`).
+namespace cleat::rules {
+
+/// What an operation's facts are about; the deepest of space, channel and thread decides the level.
+struct Targets {
+  std::optional<Id> space_id = {};
+  std::optional<Id> channel_id = {};
+  std::optional<Id> thread_id = {};
+  std::optional<Id> subject_id = {};
+  std::optional<Id> token_id = {};
+  std::optional<Id> referred_id = {};
+};
+
+/// What to load for an operation.
+Targets targets(const DirectoryOperation& operation);
+
+/// A page to read and how to show it.
+struct ReadList {
+  PageQuery query;
+  std::int64_t limit = 0;
+};
+
+/// What an allowed operation comes to: commit this, answer this, or read that list.
+using Step = std::variant<Decision, Reply, ReadList>;
+
+/// A fresh bearer secret, drawn by the caller, because a rule draws no lots.
+struct Secret {
+  std::string text;
+  Digest digest{};
+};
+
+/// Decides an operation on its facts. `secret` is used by the creation of a token alone.
+Result<Step> decide(const DirectoryOperation& operation, const DirectoryFacts& facts, const Secret& secret,
+                    const RuleContext& context);
+
+/// The name of an operation in the audit log, and the resource that a denial of it is about. There is no resource
+/// when the path names nothing that exists, or when the actor may do this there and so is denied nothing.
+struct AuditSubject {
+  std::string_view action;
+  std::optional<AuditResource> resource;
+};
+AuditSubject audit_subject(const DirectoryOperation& operation, const DirectoryFacts& facts, const Principal& actor);
+
+} // namespace cleat::rules

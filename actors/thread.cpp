@@ -1,0 +1,234 @@
+#include "actors/thread.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "actors/rules/authorize.hpp"
+#include "actors/rules/records.hpp"
+#include "actors/rules/session.hpp"
+
+namespace cleat::actors {
+namespace {
+
+using storage::CommitOutcome;
+
+/// How many principals' levels an owner remembers. More would be memory for people who seldom come back.
+constexpr std::size_t levels_remembered = 8;
+
+const RequestContext& context_of(const ThreadCommand& command) {
+  return std::visit([](const auto& c) -> const RequestContext& { return c.context; }, command);
+}
+
+std::string_view action_of(const ThreadCommand& command) {
+  constexpr std::array<std::string_view, 3> actions{"agent_session.reset", "agent_session.bind",
+                                                    "agent_session.import"};
+  return actions.at(command.index());
+}
+
+/// The reference that a command needs looked up.
+std::optional<std::string> reference_of(const ThreadCommand& command) {
+  const auto* const bind = std::get_if<BindSession>(&command);
+  return bind && bind->body ? std::optional(bind->body->external_session_ref) : std::nullopt;
+}
+
+} // namespace
+
+void ThreadState::init(const Id& thread_id, DependenciesPtr deps) {
+  thread_id_ = thread_id;
+  deps_ = std::move(deps);
+}
+
+AnswerPromise ThreadState::enqueue(ThreadCommand command) {
+  auto promise = self_->make_response_promise<Answer>();
+  if (static_cast<std::int64_t>(queue_.size()) >= deps_->options.thread_queue_max) {
+    promise.deliver(Answer{cleat::refuse(Code::overloaded)});
+    return promise;
+  }
+  auto asked = std::make_shared<Asked>(context_of(command), promise);
+  queue_.push_back({std::move(command), std::move(asked)});
+  start_round();
+  return promise;
+}
+
+void ThreadState::start_round() {
+  if (busy_ || queue_.empty())
+    return;
+  busy_ = true;
+  round_.swap(queue_);
+  load(can_trust_memory());
+}
+
+bool ThreadState::can_trust_memory() const {
+  if (round_.size() != 1 || !facts_ || !facts_->operator_agent)
+    return false;
+  const Waiting& only = round_.front();
+  return only.attempts == 0 && !std::holds_alternative<ImportSessions>(only.command) &&
+         known_level(only.asked->context.actor->id).has_value();
+}
+
+void ThreadState::load(bool trust_memory) {
+  storage::LoadThread question;
+  question.thread_id = thread_id_;
+  if (trust_memory)
+    question.known_operator = facts_->operator_agent->id;
+  for (const Waiting& waiting : round_) {
+    const Id& principal = waiting.asked->context.actor->id;
+    if (!trust_memory)
+      question.principals.push_back(principal);
+    if (auto reference = reference_of(waiting.command))
+      question.references.push_back({principal, std::move(*reference)});
+    if (const auto* const import = std::get_if<ImportSessions>(&waiting.command)) {
+      question.with_sessions = true;
+      if (import->body)
+        for (const ImportItem& item : import->body->items)
+          question.named.push_back(item.agent_id);
+    }
+  }
+  if (trust_memory && question.references.empty())
+    return decide_round({}, true);
+  if (!trust_memory && facts_)
+    deps_->metrics->revalidations.Increment();
+  self_->request(deps_->store.loader, patience(*deps_), std::move(question))
+    .then([this, trust_memory](const storage::ThreadLoaded& loaded) { on_loaded(loaded, trust_memory); },
+          [this](const caf::error&) { refuse_round({Code::unavailable}); });
+}
+
+void ThreadState::on_loaded(const storage::ThreadLoaded& loaded, bool trusted_memory) {
+  if (loaded.status != storage::ReadStatus::ok)
+    return refuse_round({Code::unavailable});
+  if (!trusted_memory) {
+    facts_ = loaded.facts;
+    levels_.clear();
+    for (std::size_t i = 0; i < round_.size() && levels_.size() < levels_remembered; ++i)
+      if (const Id& principal = round_[i].asked->context.actor->id; !known_level(principal))
+        levels_.emplace_back(principal, loaded.levels.at(i));
+  }
+  if (!facts_)
+    return refuse_round({Code::not_found});
+  decide_round(loaded, trusted_memory);
+}
+
+void ThreadState::decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory) {
+  std::size_t next_reference = 0;
+  std::size_t next_named = 0;
+  std::size_t position = 0;
+  while (!round_.empty()) {
+    Waiting& waiting = round_.front();
+    const Level level =
+      trusted_memory ? known_level(waiting.asked->context.actor->id).value_or(Level::none) : loaded.levels.at(position);
+    ++position;
+    auto decision = decide(waiting, level, loaded, next_reference, next_named);
+    if (decision)
+      return commit(std::move(*decision));
+    if (trusted_memory)
+      return load(false); // a refusal must be true: look before saying no
+    refuse(std::move(waiting), std::move(decision.error()));
+    round_.pop_front();
+  }
+  end_round();
+}
+
+Result<Decision> ThreadState::decide(const Waiting& waiting, Level level, const storage::ThreadLoaded& loaded,
+                                     std::size_t& next_reference, std::size_t& next_named) const {
+  const rules::ThreadView thread{*facts_, level};
+  const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
+  if (const auto* const reset = std::get_if<ResetSession>(&waiting.command))
+    return rules::reset(thread, *reset, context);
+  if (const auto* const bind = std::get_if<BindSession>(&waiting.command)) {
+    std::optional<ReferenceFacts> reference;
+    if (bind->body)
+      reference = loaded.references.at(next_reference++);
+    return rules::bind(thread, reference, *bind, context);
+  }
+  const auto& import = std::get<ImportSessions>(waiting.command);
+  std::vector<std::optional<Principal>> named;
+  if (import.body)
+    for (std::size_t i = 0; i < import.body->items.size(); ++i)
+      named.push_back(loaded.named.at(next_named++));
+  return rules::import_sessions(thread, loaded.sessions, named, import, context);
+}
+
+void ThreadState::refuse(Waiting waiting, Refusal refusal) {
+  std::optional<AuditEntry> denial;
+  if (rules::is_denial(refusal, facts_.has_value())) {
+    const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
+    denial = rules::deny_entry(action_of(waiting.command), {"thread", thread_id_}, refusal, context);
+  }
+  refuse_truly(self_, deps_, std::move(waiting.asked), std::move(refusal),
+               std::move(denial));
+}
+
+void ThreadState::commit(Decision decision) {
+  committing_ = std::make_shared<const Decision>(std::move(decision));
+  self_->request(deps_->store.writer, patience(*deps_), storage::Commit{committing_})
+    .then([this](const storage::CommitResult& result) { on_committed(result.outcome); },
+          [this](const caf::error&) { on_committed(CommitOutcome::unknown); });
+}
+
+void ThreadState::on_committed(CommitOutcome outcome) {
+  deps_->metrics->decisions.Add({{"outcome", std::string(storage::to_string(outcome))}}).Increment();
+  const auto decision = std::move(committing_);
+  if (outcome == CommitOutcome::stale || outcome == CommitOutcome::lost_race)
+    return decide_again();
+  const Waiting done = std::move(round_.front());
+  round_.pop_front();
+  if (outcome == CommitOutcome::committed) {
+    rules::adopt(*facts_, *decision);
+    done.asked->reply(decision->reply);
+    return end_round();
+  }
+  // Whatever happened, memory may be behind the database now.
+  facts_.reset();
+  if (outcome == CommitOutcome::key_used)
+    answer_from_key(self_, deps_, done.asked,
+                    [asked = done.asked] { asked->refuse({Code::idempotency_in_progress}); });
+  else
+    done.asked->refuse(refusal_of(outcome));
+  end_round();
+}
+
+void ThreadState::decide_again() {
+  facts_.reset();
+  Waiting& waiting = round_.front();
+  if (++waiting.attempts > deps_->options.tx_retry_max) {
+    waiting.asked->refuse(refusal_of(CommitOutcome::stale));
+    round_.pop_front();
+  }
+  end_round();
+}
+
+void ThreadState::refuse_round(const Refusal& refusal) {
+  for (Waiting& waiting : round_)
+    waiting.asked->refuse(refusal);
+  round_.clear();
+  facts_.reset();
+  end_round();
+}
+
+void ThreadState::end_round() {
+  // What the round did not come to goes first, in its order; its next load sees the commit it waited behind.
+  while (!round_.empty()) {
+    queue_.push_front(std::move(round_.back()));
+    round_.pop_back();
+  }
+  busy_ = false;
+  start_round();
+}
+
+std::optional<Level> ThreadState::known_level(const Id& principal_id) const {
+  const auto known = std::find_if(levels_.begin(), levels_.end(),
+                                  [&](const auto& entry) { return entry.first == principal_id; });
+  return known == levels_.end() ? std::nullopt : std::optional(known->second);
+}
+
+thread_actor::behavior_type thread(ThreadState::Self self, const Id& thread_id, DependenciesPtr deps) {
+  self->state.init(thread_id, std::move(deps));
+  return {
+    [self](ResetSession& command) { return self->state.enqueue(std::move(command)); },
+    [self](BindSession& command) { return self->state.enqueue(std::move(command)); },
+    [self](ImportSessions& command) { return self->state.enqueue(std::move(command)); },
+  };
+}
+
+} // namespace cleat::actors

@@ -1,0 +1,139 @@
+#include "apps/cleatd/instance.hpp"
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/send.hpp>
+#include <unistd.h>
+
+#include "actors/directory.hpp"
+#include "actors/janitor.hpp"
+#include "actors/registry.hpp"
+#include "apps/cleatd/announcement.hpp"
+#include "apps/cleatd/demo.hpp"
+#include "apps/cleatd/owner.hpp"
+#include "apps/cleatd/room_options.hpp"
+#include "base/log.hpp"
+#include "http/server.hpp"
+#include "storage/connection_info.hpp"
+#include "storage/migrator.hpp"
+#include "storage/postgres.hpp"
+
+namespace cleat::cleatd {
+namespace {
+
+constexpr const char* endpoints_file = "endpoints.json";
+
+/// A configuration that knows every message type.
+caf::actor_system_config& prepared(caf::actor_system_config& config) {
+  config.add_message_types<caf::id_block::cleat_storage>();
+  config.add_message_types<caf::id_block::cleat_actors>();
+  return config;
+}
+
+std::string url_of(const Listen& listen, std::uint16_t port) {
+  const bool v6 = listen.host.find(':') != std::string::npos;
+  return "http://" + (v6 ? "[" + listen.host + "]" : listen.host) + ":" + std::to_string(port);
+}
+
+} // namespace
+
+/// Everything that exists while requests are served. Members are taken apart from the last to the first.
+struct Instance::Actors {
+  Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics)
+    : system(prepared(system_config)),
+      store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
+    auto dependencies = std::make_shared<actors::Dependencies>();
+    dependencies->store = store;
+    dependencies->clock = clock;
+    dependencies->ids = ids;
+    dependencies->metrics = metrics;
+    dependencies->options = actor_options(config);
+    janitor = actors::spawn_janitor(system, dependencies);
+    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies), store};
+    server =
+      std::make_unique<http::Server>(http_options(config), http::Dependencies{system, frontends, metrics, clock});
+  }
+
+  Actors(const Actors&) = delete;
+  Actors& operator=(const Actors&) = delete;
+
+  /// The actor system waits for its actors, so each is told to end: owners before the storage they work with.
+  ~Actors() {
+    server.reset();
+    constexpr auto reason = caf::exit_reason::user_shutdown;
+    caf::anon_send_exit(frontends.registry, reason);
+    caf::anon_send_exit(frontends.directory, reason);
+    caf::anon_send_exit(janitor, reason);
+    caf::anon_send_exit(store.writer, reason);
+    caf::anon_send_exit(store.loader, reason);
+    caf::anon_send_exit(store.librarian, reason);
+  }
+
+  const std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
+  const std::shared_ptr<IdSource> ids = std::make_shared<RandomIdSource>();
+  caf::actor_system_config system_config;
+  caf::actor_system system;
+  storage::Store store;
+  actors::janitor_actor janitor;
+  actors::Frontends frontends;
+  std::unique_ptr<http::Server> server;
+  Owner owner;
+  std::optional<Demo> demo;
+};
+
+Instance::Instance(const Config& config) : config_(config), folder_(config.data) {
+  check_rooms(config_);
+  folder_.remove(endpoints_file); // of a server that was killed
+}
+
+Instance::~Instance() {
+  stop();
+}
+
+void Instance::start_database() {
+  if (config_.database_url.empty())
+    embedded_ = std::make_unique<storage::EmbeddedPostgres>(folder_, embedded_options(config_), metrics_);
+  database_url_ = embedded_ ? embedded_->url() : config_.database_url;
+  storage::migrate(database_options(config_, database_url_));
+}
+
+void Instance::start_serving() {
+  actors_ = std::make_unique<Actors>(config_, database_url_, metrics_);
+  actors_->owner =
+    make_owner(actors_->system, actors_->store, folder_, config_.owner_token_file, *actors_->ids, *actors_->clock);
+  if (config_.demo)
+    actors_->demo = make_demo(actors_->system, actors_->frontends, folder_, actors_->owner);
+  const auto listen = parse_listen(config_.http_listen, "http.listen");
+  url_ = url_of(listen, actors_->server->start());
+  folder_.write(endpoints_file, R"({"http": ")" + url_ + R"(", "pid": )" + std::to_string(getpid()) + "}\n");
+}
+
+std::string Instance::announcement() const {
+  Announcement announcement;
+  announcement.url = url_;
+  announcement.database = embedded_ ? "embedded PostgreSQL in " + (folder_.path() / "postgres").string()
+                                    : storage::describe_database(config_.database_url);
+  announcement.owner_token_file = actors_->owner.token_file;
+  announcement.data = folder_.path();
+  if (actors_->demo)
+    announcement.demo_thread_id = actors_->demo->thread_id;
+  return text_of(announcement);
+}
+
+void Instance::stop() {
+  if (actors_) {
+    if (!actors_->server->drain())
+      log::get().warn("http.drain_s passed before every request was answered; the rest is cut off");
+    actors_->server->stop();
+    actors_.reset();
+    folder_.remove(endpoints_file);
+  }
+  embedded_.reset();
+}
+
+} // namespace cleat::cleatd

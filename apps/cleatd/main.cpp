@@ -1,0 +1,72 @@
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "apps/cleatd/command_line.hpp"
+#include "apps/cleatd/instance.hpp"
+#include "apps/cleatd/stop_signals.hpp"
+#include "base/log.hpp"
+
+namespace cleat::cleatd {
+namespace {
+
+// What the process answers to whoever started it.
+constexpr int stopped = 0;
+constexpr int cannot_run = 1;
+constexpr int wrong_configuration = 2;
+
+void start_log(const CommandLine& command) {
+  const auto& format = command.config.log_format;
+  log::init(format == "json"   ? log::Format::json
+            : format == "text" ? log::Format::text
+                               : log::Format::automatic,
+            command.config.log_level);
+  for (const auto& name : command.unknown_variables)
+    log::get().warn("the environment variable {} means nothing to cleatd", name);
+}
+
+void serve(const Config& config) {
+  const StopSignals signals;
+  Instance instance(config);
+  instance.start_database();
+  if (signals.requested())
+    return;
+  instance.start_serving();
+  std::fputs(instance.announcement().c_str(), stdout);
+  std::fflush(stdout);
+  signals.wait();
+  instance.stop();
+}
+
+int run(const std::vector<std::string>& arguments) {
+  try {
+    const auto command = read_command_line(arguments, environment_of_process());
+    if (command.action == CommandLine::Action::print_and_exit) {
+      std::fputs(command.text.c_str(), stdout);
+      return stopped;
+    }
+    start_log(command);
+    serve(command.config);
+    return stopped;
+  } catch (const ConfigError& error) {
+    std::fprintf(stderr, "cleatd: %s\n", error.what());
+    return wrong_configuration;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cleatd: %s\n", error.what());
+    return cannot_run;
+  }
+}
+
+} // namespace
+} // namespace cleat::cleatd
+
+int main(int argc, char** argv) {
+  // Everything that is written is for this user alone, and a client that hangs up is no reason to end.
+  umask(077);
+  std::signal(SIGPIPE, SIG_IGN);
+  return cleat::cleatd::run({argv + 1, argv + argc});
+}

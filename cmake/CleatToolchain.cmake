@@ -1,0 +1,33 @@
+# How everything of ours is compiled: one language level, the same warnings everywhere, warnings are errors.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(CLEAT_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined or thread")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+# Options that every target of ours links against.
+add_library(cleat_options INTERFACE)
+target_compile_options(cleat_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                                               -Wconversion -Wno-sign-conversion -Werror)
+# GCC 12 reports moves of std::variant and std::optional with strings in them as uninitialized when it inlines them
+# (its bugs 105562 and 105593); clang and the sanitizers see none of it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(cleat_options INTERFACE -Wno-maybe-uninitialized)
+endif()
+target_include_directories(cleat_options INTERFACE "${PROJECT_SOURCE_DIR}")
+
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM AND NOT CLEAT_SANITIZE)
+  target_link_options(cleat_options INTERFACE -fuse-ld=mold)
+endif()
+
+if(CLEAT_SANITIZE)
+  target_compile_options(cleat_options INTERFACE -fsanitize=${CLEAT_SANITIZE} -fno-omit-frame-pointer -O1)
+  target_link_options(cleat_options INTERFACE -fsanitize=${CLEAT_SANITIZE})
+endif()

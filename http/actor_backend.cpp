@@ -1,0 +1,82 @@
+#include "http/actor_backend.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/scoped_actor.hpp>
+
+namespace cleat::http {
+namespace {
+
+/// A blocking actor asks, so that answers are matched and time out as everywhere else. It belongs to the connection and
+/// not to the thread: threads outlive connections and might outlive the actor system.
+class ActorBackend final : public Backend {
+public:
+  ActorBackend(caf::actor_system& system, const actors::Frontends& frontends, const HttpOptions& options)
+    : system_(system), frontends_(frontends), options_(options) {}
+
+  Result<Reply> list(ListSessions command) override { return answer(frontends_.directory, std::move(command)); }
+  Result<Reply> reset(ResetSession command) override { return answer(frontends_.registry, std::move(command)); }
+  Result<Reply> bind(BindSession command) override { return answer(frontends_.registry, std::move(command)); }
+  Result<Reply> import_sessions(ImportSessions command) override {
+    return answer(frontends_.registry, std::move(command));
+  }
+  Result<Reply> directory(DirectoryCommand command) override {
+    return answer(frontends_.directory, std::move(command));
+  }
+
+  Result<std::optional<KnownToken>> find_token(const Digest& digest) override {
+    const auto found =
+      ask<storage::TokenFound>(frontends_.store.loader, options_.answer_timeout, storage::FindToken{digest});
+    if (!found || found->status != storage::ReadStatus::ok)
+      return refuse(Code::unavailable);
+    if (!found->token || !found->principal)
+      return std::optional<KnownToken>();
+    return std::optional<KnownToken>({*found->token, *found->principal});
+  }
+
+  bool database_answers() override {
+    const auto pong = ask<storage::Pong>(frontends_.store.librarian, options_.ready_timeout, storage::Ping{});
+    return pong && pong->status == storage::ReadStatus::ok;
+  }
+
+private:
+  /// The answer to `question`, or nothing when none came in time or nobody is there to give one.
+  template <class Reply, class Actor, class Question>
+  std::optional<Reply> ask(const Actor& actor, std::chrono::milliseconds patience, Question question) {
+    if (!self_)
+      self_.emplace(system_);
+    std::optional<Reply> answer;
+    (*self_)
+      ->request(actor, patience, std::move(question))
+      .receive([&answer](Reply& reply) { answer = std::move(reply); }, [](const caf::error&) {});
+    // An answer that comes late must not wait in the mailbox for ever; the next question gets another one.
+    if (!answer)
+      self_.reset();
+    return answer;
+  }
+
+  template <class Actor, class Command>
+  Result<Reply> answer(const Actor& actor, Command command) {
+    auto reply = ask<Answer>(actor, options_.answer_timeout, std::move(command));
+    if (!reply)
+      return refuse(Code::outcome_unknown);
+    return std::move(reply->result);
+  }
+
+  caf::actor_system& system_;
+  const actors::Frontends frontends_;
+  const HttpOptions& options_;
+  std::optional<caf::scoped_actor> self_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_actor_backend(caf::actor_system& system, const actors::Frontends& frontends,
+                                            const HttpOptions& options) {
+  return std::make_unique<ActorBackend>(system, frontends, options);
+}
+
+} // namespace cleat::http

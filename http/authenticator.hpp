@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/encoding.hpp"
+#include "base/problem.hpp"
+#include "base/time.hpp"
+#include "http/backend.hpp"
+#include "http/message.hpp"
+
+namespace cleat::http {
+
+/// Says who asks: from a bearer token to a principal (spec 05). Tokens are looked up by digest; valid ones are
+/// remembered for `http.token_cache_ms`, which keeps a revocation's way to every node within a second. Thread safe.
+class Authenticator {
+public:
+  /// Remembers at most `max_entries` tokens for at most `max_age`.
+  Authenticator(std::shared_ptr<const Clock> clock, std::chrono::milliseconds max_age, std::size_t max_entries)
+    : clock_(std::move(clock)), max_age_(max_age), max_entries_(max_entries) {}
+
+  /// The principal behind the request's token. `unauthorized` when there is none or it is not valid (any more);
+  /// `unavailable` when the database cannot be asked, which says nothing about the token.
+  Result<std::shared_ptr<const Principal>> authenticate(const HeaderFields& headers, Backend& backend);
+
+  /// Forgets what is remembered, look-ups that are on their way included. Called after this node changed a token or a
+  /// principal.
+  void forget();
+
+private:
+  struct Entry {
+    std::shared_ptr<const Principal> principal;
+    std::optional<Timestamp> expires_at;
+    Timestamp loaded_at;
+  };
+
+  std::shared_ptr<const Principal> remembered(const Digest& digest, Timestamp now);
+  void remember(const Digest& digest, const Entry& entry, std::uint64_t generation);
+  std::uint64_t generation();
+
+  const std::shared_ptr<const Clock> clock_;
+  const std::chrono::milliseconds max_age_;
+  const std::size_t max_entries_;
+  std::mutex mutex_;
+  std::map<Digest, Entry> entries_;
+  /// Raised by every `forget`, so that a look-up from before it is not remembered after it.
+  std::uint64_t generation_ = 0;
+};
+
+} // namespace cleat::http

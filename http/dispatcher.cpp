@@ -1,0 +1,196 @@
+#include "http/dispatcher.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "base/encoding.hpp"
+#include "base/log.hpp"
+#include "http/problem.hpp"
+#include "http/request_headers.hpp"
+#include "http/target.hpp"
+#include "protocol/bodies.hpp"
+
+namespace cleat::http {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// Appends a part of the fingerprint with its length in front, so that parts cannot run into one another.
+void append_part(std::string& out, std::string_view part) {
+  out += std::to_string(part.size());
+  out += ':';
+  out += part;
+}
+
+/// What a request with this Idempotency-Key is about: the same key for anything else is a mistake (spec 05).
+Digest fingerprint(std::string_view operation, std::string_view target, std::string_view body) {
+  std::string parts;
+  append_part(parts, operation);
+  append_part(parts, target);
+  append_part(parts, body);
+  return sha256(parts);
+}
+
+/// The ids in a path; nothing when one of them is none, which is the same as an unknown one.
+std::optional<std::vector<Id>> ids_of(const std::vector<std::string>& values) {
+  std::vector<Id> ids;
+  for (const auto& value : values) {
+    const auto id = Id::parse(value);
+    if (!id)
+      return std::nullopt;
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+/// What is wrong with the message before anybody looks into its body.
+std::optional<Refusal> unreadable(const Route& route, const Incoming& incoming, const Query& query) {
+  if (!incoming.body.empty() && !is_json(incoming.headers))
+    return Refusal{Code::unsupported_media_type};
+  if (auto errors = query.check(route.parameters); !errors.empty())
+    return Refusal{Code::validation_failed, Reason::none, std::move(errors)};
+  if (!route.takes_body)
+    if (auto body = bodies::empty(incoming.body); !body)
+      return std::move(body).error();
+  return std::nullopt;
+}
+
+} // namespace
+
+/// A request on its way.
+struct Dispatcher::Request {
+  const Incoming& incoming;
+  std::string id;
+  Steady::time_point begin = Steady::now();
+  Match match = {};
+  Query query = {};
+};
+
+Dispatcher::Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metrics, std::shared_ptr<const Clock> clock)
+  : options_(options),
+    metrics_(std::move(metrics)),
+    clock_(std::move(clock)),
+    router_(routes()),
+    authenticator_(clock_, options.token_cache_age, options.token_cache_max),
+    unmatched_(*metrics_, "none") {
+  for (const auto& route : routes())
+    meters_.try_emplace(&route, *metrics_, std::string(route.operation));
+}
+
+Outgoing Dispatcher::answer(const Incoming& incoming, Backend& backend) {
+  Request request{incoming, request_id(incoming.headers).value_or(std::string())};
+  if (request.id.empty())
+    request.id = new_request_id();
+  Outgoing outgoing;
+  try {
+    outgoing = handle(request, backend);
+  } catch (const std::exception& error) {
+    log::get().error("request {} failed: {}", request.id, error.what());
+    outgoing = problem({Code::internal});
+  }
+  complete(request, outgoing);
+  return outgoing;
+}
+
+Outgoing Dispatcher::fault(Code code) {
+  const Incoming nothing;
+  auto outgoing = problem({code});
+  outgoing.close = true;
+  complete({nothing, new_request_id()}, outgoing);
+  return outgoing;
+}
+
+Outgoing Dispatcher::handle(Request& request, Backend& backend) {
+  if (request.incoming.body_state == BodyState::too_large)
+    return problem({Code::payload_too_large});
+  if (request.incoming.body_state == BodyState::broken)
+    return problem({Code::bad_request});
+  auto target = parse_target(request.incoming.target);
+  if (!target)
+    return problem({Code::not_found});
+  auto found = router_.find(request.incoming.method, target->segments);
+  if (std::holds_alternative<NoSuchPath>(found))
+    return problem({Code::not_found});
+  if (const auto* other = std::get_if<OtherMethods>(&found)) {
+    auto outgoing = problem({Code::method_not_allowed});
+    outgoing.headers.emplace_back("Allow", other->allow);
+    return outgoing;
+  }
+  request.match = std::get<Match>(std::move(found));
+  request.query = std::move(target->query);
+  if (request.match.route->is_open())
+    return std::get<OpenHandler>(request.match.route->handler)(OpenCall{backend, *metrics_, draining_});
+  const auto result = serve(request, backend);
+  return result ? render(*result) : problem(result.error());
+}
+
+Result<Reply> Dispatcher::serve(const Request& request, Backend& backend) {
+  auto actor = authenticator_.authenticate(request.incoming.headers, backend);
+  if (!actor)
+    return tl::unexpected(std::move(actor).error());
+  if (auto refusal = unreadable(*request.match.route, request.incoming, request.query))
+    return tl::unexpected(std::move(*refusal));
+  auto context = context_of(request, std::move(*actor));
+  if (!context)
+    return tl::unexpected(std::move(context).error());
+  if (!context->idempotency)
+    return run(request, std::move(*context), backend);
+  const auto pass = gate_.enter(context->idempotency->principal_id, context->idempotency->key);
+  if (!pass)
+    return refuse(Code::idempotency_in_progress);
+  return run(request, std::move(*context), backend);
+}
+
+Result<RequestContext> Dispatcher::context_of(const Request& request, std::shared_ptr<const Principal> actor) const {
+  const auto& incoming = request.incoming;
+  RequestContext context;
+  auto version = if_match(incoming.headers);
+  if (!version)
+    return tl::unexpected(std::move(version).error());
+  context.if_match = *version;
+  auto key = idempotency_key(incoming.headers);
+  if (!key)
+    return tl::unexpected(std::move(key).error());
+  const auto& route = *request.match.route;
+  if (*key && route.writes)
+    context.idempotency =
+      IdempotencyKey{actor->id, std::move(**key), fingerprint(route.operation, incoming.target, incoming.body)};
+  context.actor = std::move(actor);
+  context.request_id = request.id;
+  return context;
+}
+
+Result<Reply> Dispatcher::run(const Request& request, RequestContext context, Backend& backend) {
+  const auto& route = *request.match.route;
+  auto ids = ids_of(request.match.values);
+  if (!ids)
+    return refuse(Code::not_found);
+  Call call{options_, backend, std::move(context), std::move(*ids), request.query, request.incoming.body};
+  auto result = std::get<Handler>(route.handler)(call);
+  // Even a refusal may hide a change: without an answer in time the outcome is not known.
+  if (call.identity_changes)
+    authenticator_.forget();
+  if (!result && result.error().code == Code::outcome_unknown && !route.writes)
+    return refuse(Code::unavailable);
+  return result;
+}
+
+void Dispatcher::complete(const Request& request, Outgoing& outgoing) {
+  outgoing.headers.emplace_back("X-Request-Id", request.id);
+  outgoing.headers.emplace_back("Cache-Control", "no-store");
+  outgoing.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  const auto* route = request.match.route;
+  const auto time = Steady::now() - request.begin;
+  (route != nullptr ? meters_.at(route) : unmatched_).count(outgoing.status, time);
+  // The route's pattern and never what the client wrote there: paths and queries hold ids and more.
+  log::get().info("{} {} {} {:.1f} ms request={} trace={}", route != nullptr ? route->method : "-",
+                  route != nullptr ? route->pattern : "-", outgoing.status,
+                  std::chrono::duration<double, std::milli>(time).count(), request.id,
+                  trace_id(request.incoming.headers).value_or("-"));
+}
+
+std::string Dispatcher::new_request_id() {
+  return request_ids_.next(clock_->now()).str();
+}
+
+} // namespace cleat::http

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/ids.hpp"
+#include "base/metrics.hpp"
+#include "base/time.hpp"
+#include "http/authenticator.hpp"
+#include "http/backend.hpp"
+#include "http/idempotency_gate.hpp"
+#include "http/message.hpp"
+#include "http/meter.hpp"
+#include "http/options.hpp"
+#include "http/route.hpp"
+#include "http/router.hpp"
+
+namespace cleat::http {
+
+/// From a request to an answer, in the order of spec 05: is there such a path, who asks, can the message be read, do
+/// its header fields make sense; then the operation itself, with the body as far as it could be read, because rights
+/// come before bodies. Shared by all connections; thread safe.
+class Dispatcher {
+public:
+  Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metrics, std::shared_ptr<const Clock> clock);
+
+  /// Answers a request with the help of its connection's backend.
+  Outgoing answer(const Incoming& incoming, Backend& backend);
+
+  /// Answers bytes that were no request.
+  Outgoing fault(Code code);
+
+  /// From now on `/readyz` says that this server goes away.
+  void drain() { draining_ = true; }
+
+private:
+  struct Request;
+
+  Outgoing handle(Request& request, Backend& backend);
+  Result<Reply> serve(const Request& request, Backend& backend);
+  Result<RequestContext> context_of(const Request& request, std::shared_ptr<const Principal> actor) const;
+  Result<Reply> run(const Request& request, RequestContext context, Backend& backend);
+  void complete(const Request& request, Outgoing& outgoing);
+  std::string new_request_id();
+
+  const HttpOptions options_;
+  const std::shared_ptr<Metrics> metrics_;
+  const std::shared_ptr<const Clock> clock_;
+  Router router_;
+  Authenticator authenticator_;
+  IdempotencyGate gate_;
+  RandomIdSource request_ids_;
+  std::map<const Route*, Meter> meters_;
+  /// Answers to what matches no route.
+  Meter unmatched_;
+  std::atomic<bool> draining_ = false;
+};
+
+} // namespace cleat::http

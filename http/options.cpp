@@ -1,0 +1,40 @@
+#include "http/options.hpp"
+
+#include <stdexcept>
+
+namespace cleat::http {
+namespace {
+
+void require(bool fine, const char* message) {
+  if (!fine)
+    throw std::invalid_argument(message);
+}
+
+} // namespace
+
+void HttpOptions::validate() const {
+  using namespace std::chrono_literals;
+  require(!host.empty(), "http.listen has no host; use for example 127.0.0.1:7480");
+  require(max_connections >= 1, "http.max_connections must be at least 1");
+  require(listen_backlog >= 1, "http.listen_backlog must be at least 1");
+  require(max_header_bytes > static_cast<std::size_t>(limits::max_target_bytes),
+          "http.max_header_bytes must be more than 8000, the longest request target");
+  require(max_json_body_bytes >= 1024, "http.max_json_body_bytes must be at least 1024");
+  require(session_ref_max_bytes >= 1 &&
+            session_ref_max_bytes <= static_cast<std::size_t>(limits::session_ref_ceiling_bytes),
+          "agent.session_ref_max_bytes must be between 1 and 2600, what an entry of the unique index can hold");
+  require(session_ref_max_bytes < max_json_body_bytes,
+          "agent.session_ref_max_bytes must be less than http.max_json_body_bytes");
+  require(import_max_items >= 1, "agent.import_max_items must be at least 1");
+  require(token_cache_max >= 1, "http.token_cache_max must be at least 1");
+  require(keep_alive > 0ms, "http.keep_alive_s must be more than 0");
+  require(read_timeout > 0ms, "http.read_timeout_s must be more than 0");
+  require(write_timeout > 0ms, "http.write_timeout_s must be more than 0");
+  require(drain >= 0ms, "http.drain_s must not be negative");
+  require(answer_timeout > 0ms, "http.answer_timeout_s must be more than 0");
+  require(ready_timeout > 0ms, "http.ready_timeout_s must be more than 0");
+  require(token_cache_age >= 0ms && token_cache_age < std::chrono::milliseconds(limits::revocation_bound_ms),
+          "http.token_cache_ms must be between 0 and 999, so that a revocation holds everywhere within a second");
+}
+
+} // namespace cleat::http

@@ -1,0 +1,60 @@
+#include "http/routes/tables.hpp"
+#include "protocol/validate.hpp"
+
+/// The audit log (spec 05 "Surface").
+namespace cleat::http {
+namespace {
+
+constexpr std::array<std::string_view, 6> audit_parameters{"actor_id",    "action", "outcome",
+                                                           "resource_id", "limit",  "cursor"};
+
+std::optional<Id> id_filter(const Query& query, std::string_view name, std::vector<FieldError>& errors) {
+  const auto text = query.get(name);
+  if (!text)
+    return std::nullopt;
+  const auto id = Id::parse(*text);
+  if (!id)
+    errors.push_back({"/" + std::string(name), FieldCode::invalid_format});
+  return id;
+}
+
+/// The filters and the page, or every parameter that is wrong.
+Result<AuditPage> audit_page(const Query& query) {
+  std::vector<FieldError> errors;
+  AuditPage page;
+  page.actor_id = id_filter(query, "actor_id", errors);
+  page.resource_id = id_filter(query, "resource_id", errors);
+  page.action = query.get("action");
+  if (page.action)
+    if (const auto wrong = validate::name(*page.action))
+      errors.push_back({"/action", *wrong});
+  if (const auto outcome = query.get("outcome")) {
+    if (*outcome != "allow" && *outcome != "deny")
+      errors.push_back({"/outcome", FieldCode::unknown_value});
+    page.allowed = *outcome == "allow";
+  }
+  auto range = page_of(query);
+  if (!range && range.error().code != Code::validation_failed)
+    return tl::unexpected(std::move(range).error());
+  if (!range)
+    errors.insert(errors.end(), range.error().errors.begin(), range.error().errors.end());
+  if (!errors.empty())
+    return refuse(std::move(errors));
+  page.range = *range;
+  return page;
+}
+
+Result<Reply> list(Call& call) {
+  return call.ask(op::ListAudit{audit_page(call.query)});
+}
+
+} // namespace
+
+std::span<const Route> audit_routes() {
+  static const std::array table{
+    Route{"GET", "/v1/audit", "listAudit", RateClass::read, false, false, audit_parameters, &list},
+  };
+  return table;
+}
+
+} // namespace cleat::http

@@ -1,0 +1,158 @@
+#include "http/socket_stream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "http/head.hpp"
+
+namespace cleat::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t read_size = 16 * 1024;
+/// Answers grow in memory up to this size before a part of them is sent.
+constexpr std::size_t write_size = 64 * 1024;
+
+/// The time left until `deadline` as `poll` takes it, never negative.
+int milliseconds_until(SocketStream::Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SocketStream::Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+}
+
+} // namespace
+
+bool SocketStream::wait_for_request(std::chrono::milliseconds timeout) {
+  if (failed_)
+    return false;
+  if (!unread().empty())
+    return true;
+  const auto deadline = Clock::now() + timeout;
+  std::array<pollfd, 2> descriptors{pollfd{fd_, POLLIN, 0}, pollfd{wake_fd_, POLLIN, 0}};
+  int ready = 0;
+  do
+    ready = ::poll(descriptors.data(), descriptors.size(), milliseconds_until(deadline));
+  while (ready < 0 && errno == EINTR);
+  // A request that has arrived already is still answered, whatever the wake-up says.
+  return ready > 0 && descriptors[0].revents != 0;
+}
+
+SocketStream::HeadStatus SocketStream::read_head(std::size_t max_bytes, Clock::time_point deadline) {
+  in_.erase(0, begin_);
+  begin_ = 0;
+  deadline_ = deadline;
+  head_length_ = 0;
+  for (;;) {
+    // Empty lines before a request are allowed (RFC 9112 section 2.2).
+    while (unread().starts_with("\r\n"))
+      begin_ += 2;
+    if (const auto length = head_length(unread())) {
+      head_length_ = *length;
+      budget_ = *length;
+      return *length > max_bytes ? HeadStatus::too_large : HeadStatus::complete;
+    }
+    if (unread().size() > max_bytes || begin_ > max_bytes)
+      return HeadStatus::too_large;
+    if (!fill(deadline))
+      return HeadStatus::closed;
+  }
+}
+
+bool SocketStream::wait(short events, Clock::time_point deadline) const {
+  pollfd descriptor{fd_, events, 0};
+  int ready = 0;
+  do
+    ready = ::poll(&descriptor, 1, milliseconds_until(deadline));
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+bool SocketStream::fill(Clock::time_point deadline) {
+  const auto before = in_.size();
+  in_.resize(before + read_size);
+  ssize_t count = -1;
+  while (count < 0) {
+    count = ::recv(fd_, in_.data() + before, read_size, MSG_DONTWAIT);
+    if (count >= 0 || errno == EINTR)
+      continue;
+    if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait(POLLIN, deadline))
+      break;
+  }
+  in_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return count > 0;
+}
+
+ssize_t SocketStream::read(char* out, size_t size) {
+  if (!flush())
+    return -1;
+  if (budget_ == 0)
+    return -1;
+  if (unread().empty()) {
+    in_.clear();
+    begin_ = 0;
+    if (!fill(deadline_))
+      return -1;
+  }
+  const auto count = std::min({size, unread().size(), budget_});
+  std::memcpy(out, in_.data() + begin_, count);
+  begin_ += count;
+  budget_ -= count;
+  return static_cast<ssize_t>(count);
+}
+
+ssize_t SocketStream::write(const char* data, size_t size) {
+  out_.append(data, size);
+  if (out_.size() >= write_size && !flush())
+    return -1;
+  return static_cast<ssize_t>(size);
+}
+
+bool SocketStream::flush() {
+  std::string_view rest = out_;
+  const auto deadline = Clock::now() + write_timeout_;
+  while (!rest.empty() && !failed_) {
+    const auto count = ::send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0)
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    else if (errno == EAGAIN || errno == EWOULDBLOCK)
+      failed_ = !wait(POLLOUT, deadline);
+    else
+      failed_ = errno != EINTR;
+  }
+  out_.clear();
+  return !failed_;
+}
+
+void SocketStream::linger(std::chrono::milliseconds timeout) {
+  ::shutdown(fd_, SHUT_WR);
+  const auto deadline = Clock::now() + timeout;
+  do
+    in_.clear();
+  while (Clock::now() < deadline && fill(deadline));
+}
+
+bool SocketStream::is_readable() const {
+  return !unread().empty() || wait(POLLIN, deadline_);
+}
+
+bool SocketStream::is_writable() const {
+  return !failed_;
+}
+
+// Nobody asks for addresses; two system calls a request are saved.
+void SocketStream::get_remote_ip_and_port(std::string& ip, int& port) const {
+  ip.clear();
+  port = 0;
+}
+
+void SocketStream::get_local_ip_and_port(std::string& ip, int& port) const {
+  ip.clear();
+  port = 0;
+}
+
+} // namespace cleat::http

@@ -1,0 +1,203 @@
+#include "protocol/bodies.hpp"
+
+#include <charconv>
+
+#include "base/limits.hpp"
+#include "protocol/json_reader.hpp"
+#include "protocol/validate.hpp"
+
+namespace cleat::bodies {
+namespace {
+
+using json::ObjectReader;
+
+/// Whether members of a body must be there. An operation without a required member takes no body as well.
+enum class Body { required, optional };
+
+template <class T, class Fill>
+Result<T> read(std::string_view text, Body kind, Fill fill) {
+  T body{};
+  if (auto refusal = json::read_object(text, kind == Body::optional, [&](ObjectReader& in) { fill(in, body); }))
+    return tl::unexpected<Refusal>(std::move(*refusal));
+  return body;
+}
+
+/// A string member that a rule of `validate` must accept.
+template <class Rule>
+std::optional<std::string> checked(ObjectReader& in, std::string_view member, Rule rule) {
+  auto text = in.string(member);
+  if (!text)
+    return std::nullopt;
+  if (const auto wrong = rule(*text)) {
+    in.error(member, *wrong);
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::string required_name(ObjectReader& in, std::string_view member) {
+  in.require(member);
+  return checked(in, member, validate::name).value_or("");
+}
+
+std::string required_reference(ObjectReader& in, std::size_t max_bytes) {
+  constexpr std::string_view member = "external_session_ref";
+  in.require(member);
+  return checked(in, member, [&](std::string_view text) { return validate::external_session_ref(text, max_bytes); })
+    .value_or("");
+}
+
+std::optional<AgentPatch> agent(ObjectReader& in) {
+  AgentPatch patch;
+  const bool present = in.object("agent", [&](ObjectReader& members) {
+    patch.tool_class = members.enumeration<ToolClass>("tool_class");
+    patch.billing_mode = members.enumeration<BillingMode>("billing_mode");
+    patch.holder_id = members.id("holder_id");
+    patch.enabled = members.boolean("enabled");
+    patch.reachable = members.boolean("reachable");
+    patch.default_model = checked(members, "default_model", validate::model);
+  });
+  return present ? std::optional(patch) : std::nullopt;
+}
+
+void read_import_item(ObjectReader& in, std::size_t session_ref_max_bytes, ImportItem& item) {
+  in.require("agent_id");
+  in.require("created_at");
+  in.require("ended_at");
+  item.agent_id = in.id("agent_id").value_or(Id{});
+  item.external_session_ref = required_reference(in, session_ref_max_bytes);
+  item.model = checked(in, "model", validate::model);
+  item.currency = checked(in, "currency", validate::currency);
+  item.cost_baseline_micros = in.integer("cost_baseline_micros").value_or(0);
+  const auto created_at = in.time("created_at");
+  const auto ended_at = in.time("ended_at");
+  if (item.cost_baseline_micros < 0)
+    in.error("cost_baseline_micros", FieldCode::out_of_range);
+  if (created_at && ended_at && *ended_at < *created_at)
+    in.error("ended_at", FieldCode::out_of_range);
+  item.created_at = created_at.value_or(Timestamp{});
+  item.ended_at = ended_at.value_or(Timestamp{});
+}
+
+} // namespace
+
+Result<ResetBody> reset(std::string_view body) {
+  return read<ResetBody>(body, Body::optional, [](ObjectReader& in, ResetBody& out) {
+    out.expected_current_session_id = in.id("expected_current_session_id");
+  });
+}
+
+Result<BindBody> bind(std::string_view body, std::size_t session_ref_max_bytes) {
+  return read<BindBody>(body, Body::required, [&](ObjectReader& in, BindBody& out) {
+    out.external_session_ref = required_reference(in, session_ref_max_bytes);
+    out.expected_current_session_id = in.id("expected_current_session_id");
+    out.take_over = in.boolean("take_over").value_or(false);
+  });
+}
+
+Result<ImportBody> import_sessions(std::string_view body, std::size_t session_ref_max_bytes, std::size_t max_items) {
+  return read<ImportBody>(body, Body::required, [&](ObjectReader& in, ImportBody& out) {
+    in.require("items");
+    const auto count = in.objects("items", max_items, [&](ObjectReader& members) {
+      read_import_item(members, session_ref_max_bytes, out.items.emplace_back());
+    });
+    if (count == std::size_t{0})
+      in.error("items", FieldCode::too_short);
+  });
+}
+
+Result<SpaceBody> space(std::string_view body) {
+  return read<SpaceBody>(body, Body::required,
+                         [](ObjectReader& in, SpaceBody& out) { out.name = required_name(in, "name"); });
+}
+
+Result<SpacePatch> space_patch(std::string_view body) {
+  return read<SpacePatch>(body, Body::required,
+                          [](ObjectReader& in, SpacePatch& out) { out.name = checked(in, "name", validate::name); });
+}
+
+Result<ChannelBody> channel(std::string_view body) {
+  return read<ChannelBody>(body, Body::required, [](ObjectReader& in, ChannelBody& out) {
+    out.name = required_name(in, "name");
+    out.operator_agent_id = in.id("operator_agent_id");
+    out.mode = in.enumeration<ChannelMode>("mode").value_or(ChannelMode::open);
+  });
+}
+
+Result<ChannelPatch> channel_patch(std::string_view body) {
+  return read<ChannelPatch>(body, Body::required, [](ObjectReader& in, ChannelPatch& out) {
+    out.name = checked(in, "name", validate::name);
+    out.mode = in.enumeration<ChannelMode>("mode");
+    out.operator_agent_id = in.id("operator_agent_id");
+  });
+}
+
+Result<ThreadBody> thread(std::string_view body) {
+  return read<ThreadBody>(body, Body::required, [](ObjectReader& in, ThreadBody& out) {
+    out.title = required_name(in, "title");
+    out.operator_agent_id = in.id("operator_agent_id");
+  });
+}
+
+Result<ThreadPatch> thread_patch(std::string_view body) {
+  return read<ThreadPatch>(body, Body::required, [](ObjectReader& in, ThreadPatch& out) {
+    out.title = checked(in, "title", validate::name);
+    out.operator_agent_id = in.id("operator_agent_id");
+  });
+}
+
+Result<PrincipalBody> principal(std::string_view body) {
+  return read<PrincipalBody>(body, Body::required, [](ObjectReader& in, PrincipalBody& out) {
+    in.require("kind");
+    out.kind = in.enumeration<PrincipalKind>("kind").value_or(PrincipalKind::human);
+    out.name = required_name(in, "name");
+    out.agent = agent(in);
+    if (out.kind == PrincipalKind::agent)
+      in.require("agent");
+    else if (out.agent)
+      in.error("agent", FieldCode::not_applicable);
+  });
+}
+
+Result<PrincipalPatch> principal_patch(std::string_view body) {
+  return read<PrincipalPatch>(body, Body::required, [](ObjectReader& in, PrincipalPatch& out) {
+    out.name = checked(in, "name", validate::name);
+    out.agent = agent(in);
+  });
+}
+
+Result<TokenBody> token(std::string_view body) {
+  return read<TokenBody>(body, Body::required, [](ObjectReader& in, TokenBody& out) {
+    out.label = required_name(in, "label");
+    out.expires_at = in.time("expires_at");
+  });
+}
+
+Result<GrantBody> grant(std::string_view body) {
+  return read<GrantBody>(body, Body::required, [](ObjectReader& in, GrantBody& out) {
+    in.require("level");
+    out.level = in.enumeration<Level>("level").value_or(Level::read);
+  });
+}
+
+Result<std::monostate> empty(std::string_view body) {
+  return read<std::monostate>(body, Body::optional, [](ObjectReader&, std::monostate&) {});
+}
+
+Result<PageRange> page_range(const std::optional<std::string>& limit, const std::optional<std::string>& cursor) {
+  PageRange range{limits::page_default, std::nullopt};
+  if (limit) {
+    const char* const end = limit->data() + limit->size();
+    const auto [stop, error] = std::from_chars(limit->data(), end, range.limit);
+    if (error != std::errc{} || stop != end || range.limit < 1 || range.limit > limits::page_max)
+      return refuse({{"/limit", FieldCode::out_of_range}});
+  }
+  if (cursor) {
+    range.after = Id::parse(*cursor);
+    if (!range.after)
+      return refuse(Code::invalid_cursor);
+  }
+  return range;
+}
+
+} // namespace cleat::bodies

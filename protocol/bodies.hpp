@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/problem.hpp"
+#include "protocol/commands.hpp"
+
+/// Request bodies and query parameters, from bytes to typed values or a refusal with pointers (spec 05).
+namespace cleat::bodies {
+
+/// One function an operation. Each refuses with `malformed_json` or `validation_failed`; the types of what they
+/// return stand in `commands.hpp`.
+Result<ResetBody> reset(std::string_view body);
+Result<BindBody> bind(std::string_view body, std::size_t session_ref_max_bytes);
+Result<ImportBody> import_sessions(std::string_view body, std::size_t session_ref_max_bytes, std::size_t max_items);
+
+Result<SpaceBody> space(std::string_view body);
+Result<SpacePatch> space_patch(std::string_view body);
+Result<ChannelBody> channel(std::string_view body);
+Result<ChannelPatch> channel_patch(std::string_view body);
+Result<ThreadBody> thread(std::string_view body);
+Result<ThreadPatch> thread_patch(std::string_view body);
+Result<PrincipalBody> principal(std::string_view body);
+Result<PrincipalPatch> principal_patch(std::string_view body);
+Result<TokenBody> token(std::string_view body);
+Result<GrantBody> grant(std::string_view body);
+/// A body of an operation that takes none: absent or `{}`.
+Result<std::monostate> empty(std::string_view body);
+
+/// `limit` and `cursor` of a list; absent parameters are `nullopt`. A limit that is no number between 1 and 200 is
+/// `validation_failed` with the pointer `/limit`; a cursor that no page gave is `invalid_cursor`.
+Result<PageRange> page_range(const std::optional<std::string>& limit, const std::optional<std::string>& cursor);
+
+} // namespace cleat::bodies

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/resources.hpp"
+
+/// Lists and their pages (spec 05). Each query says what is read and in which order; the cursor of a list is the id
+/// of the last row that the reader has seen, because ids are UUIDv7 and so sort by time.
+namespace cleat {
+
+/// Which part of a list. `after` is the last row already seen; rows come oldest first, audit newest first.
+struct PageRange {
+  std::int64_t limit = 0;
+  std::optional<Id> after;
+
+  bool operator==(const PageRange&) const = default;
+};
+
+struct SpacesPage {
+  /// Only spaces that this principal owns or holds a grant on.
+  Id visible_to;
+  PageRange range;
+  bool operator==(const SpacesPage&) const = default;
+};
+struct ChannelsPage {
+  Id space_id;
+  PageRange range;
+  bool operator==(const ChannelsPage&) const = default;
+};
+struct ThreadsPage {
+  Id channel_id;
+  PageRange range;
+  bool operator==(const ThreadsPage&) const = default;
+};
+struct PrincipalsPage {
+  PageRange range;
+  bool operator==(const PrincipalsPage&) const = default;
+};
+struct TokensPage {
+  Id principal_id;
+  PageRange range;
+  bool operator==(const TokensPage&) const = default;
+};
+/// Every grant that a principal holds, for `GET /v1/me`.
+struct GrantsPage {
+  Id principal_id;
+  PageRange range;
+  bool operator==(const GrantsPage&) const = default;
+};
+/// The audit log, newest first.
+struct AuditPage {
+  std::optional<Id> actor_id;
+  std::optional<std::string> action;
+  std::optional<bool> allowed;
+  std::optional<Id> resource_id;
+  PageRange range;
+  bool operator==(const AuditPage&) const = default;
+};
+
+using PageQuery =
+  std::variant<SpacesPage, ChannelsPage, ThreadsPage, PrincipalsPage, TokensPage, GrantsPage, AuditPage>;
+
+/// At most `limit + 1` rows: one more than asked for tells that a next page exists.
+using PageRows = std::variant<std::vector<Space>, std::vector<Channel>, std::vector<Thread>, std::vector<Principal>,
+                              std::vector<Token>, std::vector<Grant>, std::vector<AuditEntry>>;
+
+} // namespace cleat

@@ -1,0 +1,110 @@
+#include "protocol/resources.hpp"
+
+#include <array>
+#include <utility>
+
+namespace cleat {
+namespace {
+
+/// The names of an enumeration in the order of its values, which all start at 0.
+template <class E>
+struct Names;
+
+template <>
+struct Names<Level> {
+  static constexpr std::array<std::string_view, 5> all{"none", "read", "write", "trigger", "manage"};
+};
+template <>
+struct Names<PrincipalKind> {
+  static constexpr std::array<std::string_view, 3> all{"human", "agent", "app"};
+};
+template <>
+struct Names<ToolClass> {
+  static constexpr std::array<std::string_view, 2> all{"container", "host"};
+};
+template <>
+struct Names<BillingMode> {
+  static constexpr std::array<std::string_view, 2> all{"shared", "personal"};
+};
+template <>
+struct Names<ChannelMode> {
+  static constexpr std::array<std::string_view, 3> all{"open", "read_only", "archived"};
+};
+template <>
+struct Names<ThreadKind> {
+  static constexpr std::array<std::string_view, 2> all{"main", "thread"};
+};
+template <>
+struct Names<ThreadState> {
+  static constexpr std::array<std::string_view, 2> all{"open", "closed"};
+};
+template <>
+struct Names<EndReason> {
+  static constexpr std::array<std::string_view, 4> all{"reset", "rebind", "import", "agent_changed"};
+};
+template <>
+struct Names<ScopeKind> {
+  static constexpr std::array<std::string_view, 3> all{"space", "channel", "thread"};
+};
+
+template <class E>
+std::string_view name_of(E value) {
+  return Names<E>::all.at(static_cast<std::size_t>(value));
+}
+
+} // namespace
+
+std::string_view to_string(Level value) {
+  return name_of(value);
+}
+std::string_view to_string(PrincipalKind value) {
+  return name_of(value);
+}
+std::string_view to_string(ToolClass value) {
+  return name_of(value);
+}
+std::string_view to_string(BillingMode value) {
+  return name_of(value);
+}
+std::string_view to_string(ChannelMode value) {
+  return name_of(value);
+}
+std::string_view to_string(ThreadKind value) {
+  return name_of(value);
+}
+std::string_view to_string(ThreadState value) {
+  return name_of(value);
+}
+std::string_view to_string(EndReason value) {
+  return name_of(value);
+}
+std::string_view to_string(ScopeKind value) {
+  return name_of(value);
+}
+
+template <class E>
+std::optional<E> from_string(std::string_view name) {
+  for (std::size_t i = 0; i < Names<E>::all.size(); ++i)
+    if (Names<E>::all[i] == name)
+      return static_cast<E>(i);
+  return std::nullopt;
+}
+
+template <>
+std::optional<Level> from_string<Level>(std::string_view name) {
+  for (const Level level : {Level::read, Level::write, Level::trigger, Level::manage})
+    if (name_of(level) == name)
+      return level;
+  return std::nullopt;
+}
+
+template std::optional<PrincipalKind> from_string(std::string_view);
+template std::optional<ToolClass> from_string(std::string_view);
+template std::optional<BillingMode> from_string(std::string_view);
+template std::optional<ChannelMode> from_string(std::string_view);
+template std::optional<ThreadKind> from_string(std::string_view);
+template std::optional<ThreadState> from_string(std::string_view);
+template std::optional<EndReason> from_string(std::string_view);
+template std::optional<ScopeKind> from_string(std::string_view);
+
+} // namespace cleat

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/problem.hpp"
+
+/// The rules of single fields (spec 03 section 9). Each answers what is wrong, or nothing.
+namespace cleat::validate {
+
+/// Text that people will see: valid UTF-8, no control and no bidirectional formatting characters.
+std::optional<FieldCode> display_text(std::string_view text);
+
+/// `external_session_ref`: not empty or only white space, display text, at most `max_bytes` bytes. Stored exactly
+/// as sent, because the server does not interpret it.
+std::optional<FieldCode> external_session_ref(std::string_view text, std::size_t max_bytes);
+
+/// `model`: 1 to 128 characters, letters, digits and `._:/@-[]`, first a letter or digit.
+std::optional<FieldCode> model(std::string_view text);
+
+/// Names, titles and labels: display text of 1 to 200 characters that is not only white space.
+std::optional<FieldCode> name(std::string_view text);
+
+/// A currency: three upper-case letters (ISO 4217).
+std::optional<FieldCode> currency(std::string_view text);
+
+/// Whether `text` is valid UTF-8 (no surrogates, no overlong forms, nothing over U+10FFFF).
+bool valid_utf8(std::string_view text);
+
+} // namespace cleat::validate

@@ -1,0 +1,70 @@
+# What scripts/run and scripts/test share. Sourced, never run; callers have set strict mode and stand in the project's root.
+
+# Every build goes into build/PRESET, see CMakePresets.json.
+preset=release
+build_dir="build/$preset"
+
+say() {
+  printf '%s\n' "cleat: $*" >&2
+}
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# The packages of scripts/packages.txt that this machine does not have, one a line.
+missing_packages() {
+  local package status
+  while read -r package; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [[ $status == installed ]] || printf '%s\n' "$package"
+  done < <(grep -v '^#' scripts/packages.txt)
+}
+
+# Runs a command as root: directly, or through sudo where there is one.
+as_root() {
+  if [[ $EUID -eq 0 ]]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+# Debian starts a database cluster of its own when the postgresql package arrives. Cleat needs the programs only, so
+# that is switched off while its packages are installed and left to the machine's owner afterwards.
+install_packages() {
+  local drop_in=/etc/postgresql-common/createcluster.d/cleat.conf result=0
+  as_root mkdir -p "$(dirname "$drop_in")"
+  printf 'create_main_cluster = false\n' | as_root tee "$drop_in" >/dev/null
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2 || result=$?
+  if [[ $result -eq 0 ]]; then
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2 || result=$?
+  fi
+  as_root rm -f "$drop_in"
+  return "$result"
+}
+
+# Makes sure that everything which building and running needs is there.
+ensure_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "this is no Debian; install what corresponds to scripts/packages.txt if the build misses something"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages)
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
+    die "these Debian packages are missing and only root may install them:
+  apt-get install --no-install-recommends ${missing[*]}"
+  fi
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  install_packages "${missing[@]}" || die "apt-get failed (see above); the packages are listed in scripts/packages.txt"
+}
+
+# Configures and builds all of Cleat. With an argument, only that target.
+build() {
+  say "building into $build_dir (the first time takes some minutes)"
+  cmake --preset "$preset" --log-level=WARNING >&2
+  cmake --build --preset "$preset" ${1:+--target "$1"} >&2
+}

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <caf/replies_to.hpp>
+#include <caf/type_id.hpp>
+#include <caf/typed_actor.hpp>
+
+#include "storage/messages.hpp"
+
+/// The seam to the database (spec 02). Three typed actors: a writer that commits decisions in set-based batches,
+/// a loader that batches the reads of hot paths, and a librarian for pages and rare look-ups. Two
+/// implementations, PostgreSQL and a memory twin, pass the same suite.
+///
+/// The messages never leave the process, so they are not serializable and carry plain values; decisions are
+/// shared, because a batch holds many of them.
+namespace cleat::storage {
+
+using writer_actor =
+  caf::typed_actor<caf::replies_to<Commit>::with<CommitResult>, caf::replies_to<RecordDenial>::with<CommitResult>>;
+
+using loader_actor =
+  caf::typed_actor<caf::replies_to<LoadThread>::with<ThreadLoaded>, caf::replies_to<FindToken>::with<TokenFound>,
+                   caf::replies_to<FindIdempotency>::with<IdempotencyFound>>;
+
+using librarian_actor =
+  caf::typed_actor<caf::replies_to<LoadDirectory>::with<DirectoryLoaded>, caf::replies_to<ReadPage>::with<PageRead>,
+                   caf::replies_to<Bootstrap>::with<Bootstrapped>,
+                   caf::replies_to<CollectGarbage>::with<GarbageCollected>, caf::replies_to<Ping>::with<Pong>>;
+
+/// The three handles that owners work with.
+struct Store {
+  writer_actor writer;
+  loader_actor loader;
+  librarian_actor librarian;
+};
+
+} // namespace cleat::storage
+
+CAF_BEGIN_TYPE_ID_BLOCK(cleat_storage, caf::first_custom_type_id)
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Commit))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::RecordDenial))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::CommitResult))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LoadThread))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::ThreadLoaded))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindToken))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::TokenFound))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindIdempotency))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::IdempotencyFound))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LoadDirectory))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::DirectoryLoaded))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::ReadPage))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::PageRead))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Bootstrap))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Bootstrapped))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::CollectGarbage))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::GarbageCollected))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Ping))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Pong))
+CAF_END_TYPE_ID_BLOCK(cleat_storage)
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Commit)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::RecordDenial)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::CommitResult)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LoadThread)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::ThreadLoaded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindToken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::TokenFound)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindIdempotency)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::IdempotencyFound)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LoadDirectory)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::DirectoryLoaded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::ReadPage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::PageRead)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Bootstrap)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Bootstrapped)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::CollectGarbage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::GarbageCollected)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Ping)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Pong)

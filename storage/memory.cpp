@@ -1,0 +1,35 @@
+#include "storage/memory.hpp"
+
+#include <utility>
+
+#include <caf/typed_event_based_actor.hpp>
+
+namespace cleat::storage {
+
+namespace {
+
+using memory_actor = writer_actor::extend_with<loader_actor>::extend_with<librarian_actor>;
+
+memory_actor::behavior_type memory(memory_actor::pointer, const std::shared_ptr<MemoryTables>& tables) {
+  return {
+    [tables](const Commit& message) { return CommitResult{tables->commit(*message.decision)}; },
+    [tables](const RecordDenial& message) { return CommitResult{tables->record_denial(message)}; },
+    [tables](const LoadThread& message) { return tables->load(message); },
+    [tables](const FindToken& message) { return tables->find(message); },
+    [tables](const FindIdempotency& message) { return tables->find(message); },
+    [tables](const LoadDirectory& message) { return tables->load(message); },
+    [tables](const ReadPage& message) { return tables->read(message); },
+    [tables](const Bootstrap& message) { return tables->bootstrap(message); },
+    [tables](const CollectGarbage& message) { return tables->collect(message); },
+    [tables](const Ping&) { return tables->ping(); },
+  };
+}
+
+} // namespace
+
+Store open_memory(caf::actor_system& system, std::shared_ptr<MemoryTables> tables) {
+  const memory_actor actor = system.spawn(memory, std::move(tables));
+  return {actor, actor, actor};
+}
+
+} // namespace cleat::storage

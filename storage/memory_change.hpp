@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/memory_tables.hpp"
+
+namespace cleat::storage {
+
+/// Changes to the tables that are taken back unless they are kept: the twin's transaction.
+class MemoryTables::Change {
+public:
+  Change() = default;
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  ~Change() {
+    for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)
+      (*undo)();
+  }
+
+  /// Inserts or replaces a row.
+  template <class Map>
+  void put(Map& map, const typename Map::key_type& key, typename Map::mapped_type value) {
+    remember(map, key);
+    map.insert_or_assign(key, std::move(value));
+  }
+
+  /// Inserts a row unless its key is taken; answers whether it was inserted.
+  template <class Map>
+  bool insert(Map& map, const typename Map::key_type& key, typename Map::mapped_type value) {
+    if (map.contains(key))
+      return false;
+    put(map, key, std::move(value));
+    return true;
+  }
+
+  template <class Map>
+  void erase(Map& map, const typename Map::key_type& key) {
+    remember(map, key);
+    map.erase(key);
+  }
+
+  void keep() { undo_.clear(); }
+
+private:
+  template <class Map>
+  static std::optional<typename Map::mapped_type> find(const Map& map, const typename Map::key_type& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  template <class Map>
+  void remember(Map& map, const typename Map::key_type& key) {
+    undo_.push_back([&map, key, before = find(map, key)] {
+      if (before)
+        map.insert_or_assign(key, *before);
+      else
+        map.erase(key);
+    });
+  }
+
+  std::vector<std::function<void()>> undo_;
+};
+
+} // namespace cleat::storage

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/decision.hpp"
+#include "protocol/facts.hpp"
+#include "protocol/pages.hpp"
+
+/// What storage is asked and what it answers: plain data, free of actors, so that code which only works on the
+/// messages does not have to know CAF. Who may send what stands in `interface.hpp`.
+namespace cleat::storage {
+
+/// What became of a decision. The values are different because their consequences are (spec 02, invariants 2 to 6).
+enum class CommitOutcome : std::uint8_t {
+  committed,   ///< durable; adopt it and answer
+  stale,       ///< a guard failed, nothing was written; load and decide again
+  lost_race,   ///< a unique index refused a row, nothing was written; load and decide again
+  key_used,    ///< the Idempotency-Key has an answer already, nothing was written; look it up
+  unavailable, ///< the database cannot be reached, nothing was written
+  unknown,     ///< the connection was lost around COMMIT and the truth could not be learned in time
+  failed,      ///< the database refused the decision for a reason that is our mistake; it was logged
+};
+
+/// The name of an outcome, for logs and metrics.
+std::string_view to_string(CommitOutcome outcome);
+
+/// Commit this, all or nothing.
+struct Commit {
+  std::shared_ptr<const Decision> decision;
+};
+
+/// Count a denial: equal ones (actor, action, resource, reason) inside one window share an entry (spec 03 section 2).
+struct RecordDenial {
+  /// `count` is 1 and `allowed` false.
+  AuditEntry entry;
+  /// `audit.deny_aggregate_window_s`.
+  std::int64_t window_s = 0;
+};
+
+/// The answer to a write.
+struct CommitResult {
+  CommitOutcome outcome{};
+};
+
+/// Whether a read was made at all.
+enum class ReadStatus : std::uint8_t { ok, unavailable };
+
+/// A reference to look up for the principal who asks.
+struct ReferenceProbe {
+  Id principal_id;
+  std::string external_session_ref;
+};
+
+/// Load a thread's facts, levels of principals on it and references of its operator, all in one snapshot.
+struct LoadThread {
+  Id thread_id;
+  /// When set, the caller knows the thread and only references of this agent are looked up.
+  std::optional<Id> known_operator;
+  std::vector<Id> principals;
+  std::vector<ReferenceProbe> references;
+  /// Whether to load every session of the thread, newest first.
+  bool with_sessions = false;
+  /// Principals to look up by id, whatever their rights; an import names agents.
+  std::vector<Id> named = {};
+};
+
+/// The answer: vectors in the order of the question. Without an operator, references stay without rows.
+struct ThreadLoaded {
+  ReadStatus status = ReadStatus::ok;
+  std::optional<ThreadFacts> facts;
+  std::vector<Level> levels;
+  std::vector<ReferenceFacts> references;
+  std::vector<AgentSession> sessions;
+  /// One for each id of `named`; absent where there is no such principal.
+  std::vector<std::optional<Principal>> named = {};
+};
+
+/// Find a token by its digest, whatever its state.
+struct FindToken {
+  Digest digest{};
+};
+
+struct TokenFound {
+  ReadStatus status = ReadStatus::ok;
+  std::optional<Token> token;
+  /// Present exactly when `token` is.
+  std::optional<Principal> principal;
+};
+
+/// Find the stored answer of a principal's Idempotency-Key.
+struct FindIdempotency {
+  Id principal_id;
+  std::string key;
+};
+
+struct IdempotencyFound {
+  ReadStatus status = ReadStatus::ok;
+  std::optional<IdempotencyRecord> record;
+};
+
+/// Load the facts of provisioning. The deepest named resource decides `level`; what does not exist is absent.
+/// A thread brings its channel and space, a channel its space.
+struct LoadDirectory {
+  Id actor_id;
+  std::optional<Id> space_id;
+  std::optional<Id> channel_id;
+  std::optional<Id> thread_id;
+  std::optional<Id> subject_id;
+  std::optional<Id> token_id;
+  std::optional<Id> referred_id;
+};
+
+struct DirectoryLoaded {
+  ReadStatus status = ReadStatus::ok;
+  DirectoryFacts facts;
+};
+
+/// Read one page (or a small whole list) as `protocol/pages.hpp` describes it.
+struct ReadPage {
+  PageQuery query;
+};
+
+struct PageRead {
+  ReadStatus status = ReadStatus::ok;
+  PageRows rows;
+};
+
+/// Make the owner of an empty instance: principal and token, unless a principal exists already.
+struct Bootstrap {
+  Principal owner;
+  Token token;
+};
+
+struct Bootstrapped {
+  ReadStatus status = ReadStatus::ok;
+  bool created = false;
+};
+
+/// Remove what its span has outlived: idempotency records past `expires_at`, commit markers past a day. At most
+/// `limit` rows of each kind a call.
+struct CollectGarbage {
+  Timestamp now;
+  std::int64_t limit = 0;
+};
+
+struct GarbageCollected {
+  ReadStatus status = ReadStatus::ok;
+  std::int64_t removed = 0;
+};
+
+/// Whether the database answers; for `/readyz`.
+struct Ping {};
+
+struct Pong {
+  ReadStatus status = ReadStatus::ok;
+};
+
+} // namespace cleat::storage

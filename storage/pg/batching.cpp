@@ -1,0 +1,111 @@
+#include "storage/pg/batching.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <variant>
+
+namespace cleat::storage::pg {
+namespace {
+
+/// What a key is about, so that a thread's sessions and its row in `threads` are different things.
+enum class Subject : std::uint64_t {
+  sessions_of_thread = 1,
+  reference,
+  idempotency_key,
+  space_facts,
+  space,
+  channel,
+  thread,
+  principal,
+  token,
+  grant,
+};
+
+std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
+  return (seed ^ value) * 0x9e3779b97f4a7c15U + (seed >> 29);
+}
+
+std::uint64_t key(Subject subject, const Id& id, std::uint64_t more = 0) {
+  return mix(mix(static_cast<std::uint64_t>(subject), std::hash<Id>()(id)), more);
+}
+
+std::uint64_t key(Subject subject, const Id& id, std::string_view text) {
+  return key(subject, id, std::hash<std::string_view>()(text));
+}
+
+Subject subject_of(GuardedRow row) {
+  switch (row) {
+    case GuardedRow::space_facts:
+      return Subject::space_facts;
+    case GuardedRow::space:
+      return Subject::space;
+    case GuardedRow::channel:
+      return Subject::channel;
+    case GuardedRow::thread:
+      return Subject::thread;
+    case GuardedRow::principal:
+      break;
+  }
+  return Subject::principal;
+}
+
+/// The key of the row that a write of provisioning changes. New rows have new ids, so they are nobody else's.
+struct RowKey {
+  std::uint64_t operator()(const UpdatePrincipal& write) const { return key(Subject::principal, write.row.id); }
+  std::uint64_t operator()(const RevokeToken& write) const { return key(Subject::token, write.id); }
+  std::uint64_t operator()(const UpdateSpace& write) const { return key(Subject::space, write.row.id); }
+  std::uint64_t operator()(const UpdateChannel& write) const { return key(Subject::channel, write.row.id); }
+  std::uint64_t operator()(const UpdateThread& write) const { return key(Subject::thread, write.row.id); }
+  std::uint64_t operator()(const RaiseSpaceFacts& write) const { return key(Subject::space_facts, write.space_id); }
+  std::uint64_t operator()(const SetGrant& write) const {
+    return key(Subject::grant, write.row.resource_id, std::hash<Id>()(write.row.principal_id));
+  }
+  std::uint64_t operator()(const InsertPrincipal& write) const { return key(Subject::principal, write.row.id); }
+  std::uint64_t operator()(const InsertToken& write) const { return key(Subject::token, write.row.id); }
+  std::uint64_t operator()(const InsertSpace& write) const { return key(Subject::space, write.row.id); }
+  std::uint64_t operator()(const InsertChannel& write) const { return key(Subject::channel, write.row.id); }
+  std::uint64_t operator()(const InsertThread& write) const { return key(Subject::thread, write.row.id); }
+};
+
+std::vector<std::uint64_t> writes_of(const Decision& decision) {
+  std::vector<std::uint64_t> keys;
+  for (const EndSession& end : decision.ends)
+    keys.push_back(key(Subject::sessions_of_thread, end.thread_id));
+  for (const AgentSession& row : decision.sessions) {
+    keys.push_back(key(Subject::sessions_of_thread, row.thread_id));
+    keys.push_back(key(Subject::reference, row.agent_id, row.external_session_ref));
+  }
+  for (const ReferenceGuard& guard : decision.reference_guards)
+    keys.push_back(key(Subject::reference, guard.agent_id, guard.external_session_ref));
+  for (const RowWrite& write : decision.rows)
+    keys.push_back(std::visit(RowKey{}, write));
+  if (decision.idempotency)
+    keys.push_back(
+      key(Subject::idempotency_key, decision.idempotency->key.principal_id, decision.idempotency->key.key));
+  return keys;
+}
+
+std::vector<std::uint64_t> reads_of(const Decision& decision) {
+  std::vector<std::uint64_t> keys;
+  for (const VersionGuard& guard : decision.guards)
+    keys.push_back(key(subject_of(guard.row), guard.id));
+  return keys;
+}
+
+} // namespace
+
+bool BatchChooser::take(const Decision& decision) {
+  const auto writes = writes_of(decision);
+  const auto reads = reads_of(decision);
+  const auto is_written = [this](std::uint64_t key) { return written_.contains(key); };
+  const auto is_awaited = [this](std::uint64_t key) { return awaited_.contains(key); };
+  const bool fits = std::ranges::none_of(writes, is_written) && std::ranges::none_of(reads, is_written) &&
+                    std::ranges::none_of(writes, is_awaited);
+  written_.insert(writes.begin(), writes.end());
+  if (!fits)
+    awaited_.insert(reads.begin(), reads.end());
+  return fits;
+}
+
+} // namespace cleat::storage::pg

@@ -1,0 +1,162 @@
+#include "storage/pg/directory.hpp"
+
+#include <chrono>
+#include <variant>
+
+#include "storage/pg/records.hpp"
+
+namespace cleat::storage::pg {
+namespace {
+
+/// How long a commit marker may still be asked for: far longer than any server tries to learn its outcome.
+constexpr std::chrono::hours marker_span{24};
+
+/// Ids before and after all others, for pages without a cursor.
+Id first_id() {
+  return {};
+}
+Id last_id() {
+  Id id;
+  id.bytes.fill(0xff);
+  return id;
+}
+
+/// The least UUIDv7 of a moment, so that ids made before it sort below.
+Id least_id_of(Timestamp time) {
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  Id id;
+  for (std::size_t i = 0; i < 6; ++i)
+    id.bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(milliseconds) >> (8 * (5 - i)));
+  return id;
+}
+
+/// A handler that reads the only row of a result, if there is one, into `target`.
+template <class Row, class Read>
+Pipeline::Handler one_row(std::optional<Row>& target, Read read) {
+  return [&target, read](const Result& result) {
+    if (result.rows() == 0)
+      return;
+    RowReader in(result, 0);
+    target = read(in);
+  };
+}
+
+std::optional<Id> deepest(const LoadDirectory& question) {
+  if (question.thread_id)
+    return question.thread_id;
+  return question.channel_id ? question.channel_id : question.space_id;
+}
+
+/// One overload a list.
+struct ReadRows {
+  Connection& connection;
+
+  template <class Read>
+  PageRows read(const Statement& statement, const Params& params, Read row) const {
+    return read_all(execute(connection, statement, params), row);
+  }
+  static Id after(const PageRange& range) { return range.after.value_or(first_id()); }
+  /// One row more tells that a next page exists.
+  static std::int64_t limit(const PageRange& range) { return range.limit + 1; }
+
+  PageRows operator()(const SpacesPage& page) const {
+    return read(statements::page_spaces, Params().add(page.visible_to).add(after(page.range)).add(limit(page.range)),
+                read_space);
+  }
+  PageRows operator()(const ChannelsPage& page) const {
+    return read(statements::page_channels, Params().add(page.space_id).add(after(page.range)).add(limit(page.range)),
+                read_channel);
+  }
+  PageRows operator()(const ThreadsPage& page) const {
+    return read(statements::page_threads, Params().add(page.channel_id).add(after(page.range)).add(limit(page.range)),
+                read_thread);
+  }
+  PageRows operator()(const PrincipalsPage& page) const {
+    return read(statements::page_principals, Params().add(after(page.range)).add(limit(page.range)), read_principal);
+  }
+  PageRows operator()(const TokensPage& page) const {
+    return read(statements::page_tokens, Params().add(page.principal_id).add(after(page.range)).add(limit(page.range)),
+                read_token);
+  }
+  PageRows operator()(const GrantsPage& page) const {
+    return read(statements::page_grants, Params().add(page.principal_id).add(after(page.range)).add(limit(page.range)),
+                read_grant);
+  }
+  PageRows operator()(const AuditPage& page) const {
+    Params params;
+    params.add(page.range.after.value_or(last_id())).add(limit(page.range)).add(page.actor_id).add(page.action);
+    params.add(page.allowed).add(page.resource_id);
+    return read(statements::page_audit, params, read_audit_entry);
+  }
+};
+
+} // namespace
+
+DirectoryFacts load_directory(Connection& connection, const LoadDirectory& question) {
+  DirectoryFacts facts;
+  Pipeline pipeline(connection);
+  pipeline.add(statements::begin_snapshot);
+  pipeline.add(statements::directory_path,
+               Params().add(question.space_id).add(question.channel_id).add(question.thread_id).add(question.actor_id),
+               [&facts](const Result& result) {
+                 RowReader in(result, 0);
+                 facts.thread = read_optional(in, thread_columns, read_thread);
+                 facts.channel = read_optional(in, channel_columns, read_channel);
+                 facts.space = read_optional(in, space_columns, read_space);
+                 facts.level = read_level(in);
+               });
+  if (question.subject_id)
+    pipeline.add(statements::find_principal, Params().add(*question.subject_id),
+                 one_row(facts.subject, read_principal));
+  if (question.referred_id)
+    pipeline.add(statements::find_principal, Params().add(*question.referred_id),
+                 one_row(facts.referred, read_principal));
+  if (question.token_id)
+    pipeline.add(statements::find_token, Params().add(*question.token_id), one_row(facts.token, read_token));
+  if (const auto resource = deepest(question); resource && question.subject_id)
+    pipeline.add(statements::find_grant, Params().add(*resource).add(*question.subject_id),
+                 one_row(facts.subject_grant, read_grant));
+  pipeline.add(statements::commit);
+  pipeline.run();
+  return facts;
+}
+
+PageRows read_page(Connection& connection, const PageQuery& query) {
+  return std::visit(ReadRows{connection}, query);
+}
+
+bool bootstrap(Connection& connection, const Bootstrap& question, bool again) {
+  const Principal& owner = question.owner;
+  const Token& token = question.token;
+  bool inserted = false;
+  bool present = false;
+  Pipeline pipeline(connection);
+  pipeline.add(statements::begin);
+  pipeline.add(statements::bootstrap_lock);
+  Params rows;
+  rows.add(owner.id).add(owner.name).add(owner.created_at);
+  rows.add(token.id).add(token.label).add(token.digest).add(token.created_at).add(token.expires_at);
+  pipeline.add(statements::bootstrap_owner, rows, [&](const Result& result) { inserted = result.affected() == 1; });
+  pipeline.add(statements::bootstrap_created, Params().add(token.id).add(token.digest),
+               [&](const Result& result) { present = RowReader(result, 0).next<bool>(); });
+  pipeline.add(statements::commit);
+  pipeline.run();
+  return inserted || (again && present);
+}
+
+std::int64_t collect_garbage(Connection& connection, const CollectGarbage& question) {
+  std::int64_t removed = 0;
+  const auto count = [&removed](const Result& result) { removed += result.affected(); };
+  Pipeline pipeline(connection);
+  pipeline.add(statements::delete_idempotency, Params().add(question.now).add(question.limit), count);
+  pipeline.add(statements::delete_commit_markers,
+               Params().add(least_id_of(question.now - marker_span)).add(question.limit), count);
+  pipeline.run();
+  return removed;
+}
+
+bool takes_writes(Connection& connection) {
+  return !RowReader(execute(connection, statements::ping), 0).next<bool>();
+}
+
+} // namespace cleat::storage::pg

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "generated/sql.hpp"
+
+/// Every statement of storage by name. The text stands in storage/sql; each actor prepares its own ones at connect.
+namespace cleat::storage::pg {
+
+/// A statement and the name under which it is prepared. `sql` ends with a zero byte behind its size.
+struct Statement {
+  const char* name;
+  std::string_view sql;
+};
+
+namespace statements {
+
+inline constexpr Statement begin{"begin", "BEGIN"};
+inline constexpr Statement begin_snapshot{"begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"};
+inline constexpr Statement commit{"commit", "COMMIT"};
+inline constexpr Statement rollback{"rollback", "ROLLBACK"};
+
+inline constexpr Statement bootstrap_created{"bootstrap_created", sql::bootstrap_created_sql};
+inline constexpr Statement bootstrap_lock{"bootstrap_lock", sql::bootstrap_lock_sql};
+inline constexpr Statement bootstrap_owner{"bootstrap_owner", sql::bootstrap_owner_sql};
+inline constexpr Statement count_denials{"count_denials", sql::count_denials_sql};
+inline constexpr Statement create_schema_migrations{"create_schema_migrations", sql::create_schema_migrations_sql};
+inline constexpr Statement current_xact{"current_xact", sql::current_xact_sql};
+inline constexpr Statement delete_commit_markers{"delete_commit_markers", sql::delete_commit_markers_sql};
+inline constexpr Statement delete_grant{"delete_grant", sql::delete_grant_sql};
+inline constexpr Statement delete_idempotency{"delete_idempotency", sql::delete_idempotency_sql};
+inline constexpr Statement directory_path{"directory_path", sql::directory_path_sql};
+inline constexpr Statement end_backend_of_xact{"end_backend_of_xact", sql::end_backend_of_xact_sql};
+inline constexpr Statement end_sessions{"end_sessions", sql::end_sessions_sql};
+inline constexpr Statement find_commit_marker{"find_commit_marker", sql::find_commit_marker_sql};
+inline constexpr Statement find_grant{"find_grant", sql::find_grant_sql};
+inline constexpr Statement find_idempotency{"find_idempotency", sql::find_idempotency_sql};
+inline constexpr Statement find_principal{"find_principal", sql::find_principal_sql};
+inline constexpr Statement find_token{"find_token", sql::find_token_sql};
+inline constexpr Statement find_tokens{"find_tokens", sql::find_tokens_sql};
+inline constexpr Statement guard_channels{"guard_channels", sql::guard_channels_sql};
+inline constexpr Statement guard_principals{"guard_principals", sql::guard_principals_sql};
+inline constexpr Statement guard_references{"guard_references", sql::guard_references_sql};
+inline constexpr Statement guard_spaces{"guard_spaces", sql::guard_spaces_sql};
+inline constexpr Statement guard_threads{"guard_threads", sql::guard_threads_sql};
+inline constexpr Statement insert_audit{"insert_audit", sql::insert_audit_sql};
+inline constexpr Statement insert_channel{"insert_channel", sql::insert_channel_sql};
+inline constexpr Statement insert_commit_marker{"insert_commit_marker", sql::insert_commit_marker_sql};
+inline constexpr Statement insert_events{"insert_events", sql::insert_events_sql};
+inline constexpr Statement insert_idempotency{"insert_idempotency", sql::insert_idempotency_sql};
+inline constexpr Statement insert_principal{"insert_principal", sql::insert_principal_sql};
+inline constexpr Statement insert_schema_migration{"insert_schema_migration", sql::insert_schema_migration_sql};
+inline constexpr Statement insert_sessions{"insert_sessions", sql::insert_sessions_sql};
+inline constexpr Statement insert_space{"insert_space", sql::insert_space_sql};
+inline constexpr Statement insert_thread{"insert_thread", sql::insert_thread_sql};
+inline constexpr Statement insert_token{"insert_token", sql::insert_token_sql};
+inline constexpr Statement list_schema_migrations{"list_schema_migrations", sql::list_schema_migrations_sql};
+inline constexpr Statement load_levels{"load_levels", sql::load_levels_sql};
+inline constexpr Statement load_named{"load_named", sql::load_named_sql};
+inline constexpr Statement load_references_current{"load_references_current", sql::load_references_current_sql};
+inline constexpr Statement load_references_newest{"load_references_newest", sql::load_references_newest_sql};
+inline constexpr Statement load_sessions{"load_sessions", sql::load_sessions_sql};
+inline constexpr Statement load_threads{"load_threads", sql::load_threads_sql};
+inline constexpr Statement lock_agents{"lock_agents", sql::lock_agents_sql};
+inline constexpr Statement lock_sessions{"lock_sessions", sql::lock_sessions_sql};
+inline constexpr Statement lock_spaces{"lock_spaces", sql::lock_spaces_sql};
+inline constexpr Statement page_audit{"page_audit", sql::page_audit_sql};
+inline constexpr Statement page_channels{"page_channels", sql::page_channels_sql};
+inline constexpr Statement page_grants{"page_grants", sql::page_grants_sql};
+inline constexpr Statement page_principals{"page_principals", sql::page_principals_sql};
+inline constexpr Statement page_spaces{"page_spaces", sql::page_spaces_sql};
+inline constexpr Statement page_threads{"page_threads", sql::page_threads_sql};
+inline constexpr Statement page_tokens{"page_tokens", sql::page_tokens_sql};
+inline constexpr Statement ping{"ping", sql::ping_sql};
+inline constexpr Statement put_grant{"put_grant", sql::put_grant_sql};
+inline constexpr Statement raise_space_facts{"raise_space_facts", sql::raise_space_facts_sql};
+inline constexpr Statement revoke_token{"revoke_token", sql::revoke_token_sql};
+inline constexpr Statement update_channel{"update_channel", sql::update_channel_sql};
+inline constexpr Statement update_principal{"update_principal", sql::update_principal_sql};
+inline constexpr Statement update_space{"update_space", sql::update_space_sql};
+inline constexpr Statement update_thread{"update_thread", sql::update_thread_sql};
+inline constexpr Statement xact_status{"xact_status", sql::xact_status_sql};
+
+/// What the writer prepares.
+inline constexpr std::array writer{begin,
+                                   commit,
+                                   rollback,
+                                   current_xact,
+                                   insert_idempotency,
+                                   lock_agents,
+                                   lock_spaces,
+                                   guard_spaces,
+                                   guard_channels,
+                                   guard_threads,
+                                   guard_principals,
+                                   guard_references,
+                                   lock_sessions,
+                                   end_sessions,
+                                   insert_sessions,
+                                   insert_events,
+                                   insert_audit,
+                                   count_denials,
+                                   insert_commit_marker,
+                                   xact_status,
+                                   end_backend_of_xact,
+                                   find_commit_marker,
+                                   insert_principal,
+                                   update_principal,
+                                   insert_token,
+                                   revoke_token,
+                                   insert_space,
+                                   update_space,
+                                   raise_space_facts,
+                                   insert_channel,
+                                   update_channel,
+                                   insert_thread,
+                                   update_thread,
+                                   put_grant,
+                                   delete_grant};
+
+/// What the loader prepares.
+inline constexpr std::array loader{
+  begin_snapshot,         commit,      load_threads,    load_levels, load_sessions, load_named, load_references_current,
+  load_references_newest, find_tokens, find_idempotency};
+
+/// What the librarian prepares.
+inline constexpr std::array librarian{begin,
+                                      begin_snapshot,
+                                      commit,
+                                      directory_path,
+                                      find_principal,
+                                      find_token,
+                                      find_grant,
+                                      page_spaces,
+                                      page_channels,
+                                      page_threads,
+                                      page_principals,
+                                      page_tokens,
+                                      page_grants,
+                                      page_audit,
+                                      bootstrap_lock,
+                                      bootstrap_owner,
+                                      bootstrap_created,
+                                      delete_idempotency,
+                                      delete_commit_markers,
+                                      ping};
+
+/// What the migrator prepares once its table exists.
+inline constexpr std::array migrator{list_schema_migrations, insert_schema_migration};
+
+} // namespace statements
+} // namespace cleat::storage::pg

@@ -1,0 +1,193 @@
+#include "storage/pg/thread_loading.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string_view>
+
+#include "storage/pg/records.hpp"
+
+namespace cleat::storage::pg {
+namespace {
+
+/// Statements number their questions from 1.
+std::size_t place(RowReader& in) {
+  return static_cast<std::size_t>(in.next<std::int64_t>() - 1);
+}
+
+} // namespace
+
+ThreadLoading::ThreadLoading(std::span<const LoadThread> questions)
+  : questions_(questions), answers_(questions.size()) {
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    answers_[i].levels.assign(questions[i].principals.size(), Level::none);
+    answers_[i].named.resize(questions[i].named.size());
+    for (const ReferenceProbe& probe : questions[i].references)
+      answers_[i].references.emplace_back().external_session_ref = probe.external_session_ref;
+  }
+}
+
+bool ThreadLoading::asks_for_references() const {
+  return std::ranges::any_of(questions_, [](const LoadThread& question) { return !question.references.empty(); });
+}
+
+bool ThreadLoading::needs_threads() const {
+  return std::ranges::any_of(questions_, [](const LoadThread& question) { return !question.known_operator; });
+}
+
+template <class Take>
+void ThreadLoading::add_levels(Pipeline& pipeline, const std::vector<Path>& paths, Take take) {
+  if (paths.empty())
+    return;
+  Params params;
+  params.array(paths, [](const Path& path) { return path.first; });
+  params.array(paths, [](const Path& path) { return path.second; });
+  pipeline.add(statements::load_levels, params, [take](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      const std::size_t path = place(in);
+      take(path, read_level(in));
+    }
+  });
+}
+
+void ThreadLoading::add_facts(Pipeline& pipeline, const std::vector<Id>& threads) {
+  if (threads.empty())
+    return;
+  pipeline.add(statements::load_threads, Params().array(threads, std::identity{}),
+               [this, threads](const Result& result) {
+                 for (int i = 0; i < result.rows(); ++i) {
+                   RowReader in(result, i);
+                   const Id& thread = threads[place(in)];
+                   facts_.emplace(thread, read_facts(in));
+                 }
+               });
+}
+
+void ThreadLoading::add_threads(Pipeline& pipeline) {
+  std::set<Id> threads;
+  std::vector<Path> paths;
+  std::vector<Level*> levels;
+  for (std::size_t i = 0; i < questions_.size(); ++i) {
+    const LoadThread& question = questions_[i];
+    if (question.known_operator)
+      continue;
+    threads.insert(question.thread_id);
+    for (std::size_t k = 0; k < question.principals.size(); ++k) {
+      paths.emplace_back(question.thread_id, question.principals[k]);
+      levels.push_back(&answers_[i].levels[k]);
+    }
+  }
+  add_facts(pipeline, {threads.begin(), threads.end()});
+  add_levels(pipeline, paths, [levels](std::size_t path, Level level) { *levels[path] = level; });
+  add_histories(pipeline);
+  add_named(pipeline);
+}
+
+void ThreadLoading::add_histories(Pipeline& pipeline) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < questions_.size(); ++i)
+    if (questions_[i].with_sessions)
+      numbers.push_back(i);
+  if (numbers.empty())
+    return;
+  const auto thread_of = [this](std::size_t number) { return questions_[number].thread_id; };
+  pipeline.add(statements::load_sessions, Params().array(numbers, thread_of), [this, numbers](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      ThreadLoaded& answer = answers_[numbers[place(in)]];
+      answer.sessions.push_back(read_session(in));
+    }
+  });
+}
+
+void ThreadLoading::add_named(Pipeline& pipeline) {
+  std::vector<Id> ids;
+  std::vector<std::optional<Principal>*> targets;
+  for (std::size_t i = 0; i < questions_.size(); ++i)
+    for (std::size_t k = 0; k < questions_[i].named.size(); ++k) {
+      ids.push_back(questions_[i].named[k]);
+      targets.push_back(&answers_[i].named[k]);
+    }
+  if (ids.empty())
+    return;
+  pipeline.add(statements::load_named, Params().array(ids, std::identity{}), [targets](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      std::optional<Principal>& target = *targets[place(in)];
+      target = read_principal(in);
+    }
+  });
+}
+
+void ThreadLoading::add_references(Pipeline& pipeline) {
+  struct Probe {
+    std::size_t question;
+    std::size_t reference;
+    ReferenceFacts* answer;
+  };
+  std::vector<Probe> probes;
+  for (std::size_t i = 0; i < questions_.size(); ++i) {
+    std::optional<Id> agent = questions_[i].known_operator;
+    const auto facts = facts_.find(questions_[i].thread_id);
+    if (!agent && facts != facts_.end() && facts->second.operator_agent)
+      agent = facts->second.operator_agent->id;
+    if (!agent)
+      continue;
+    for (std::size_t k = 0; k < answers_[i].references.size(); ++k) {
+      ReferenceFacts& answer = answers_[i].references[k];
+      answer.agent_id = *agent;
+      probes.push_back({i, k, &answer});
+    }
+  }
+  if (probes.empty())
+    return;
+  Params params;
+  params.array(probes, [](const Probe& probe) { return probe.answer->agent_id; });
+  params.array(probes, [](const Probe& probe) { return std::string_view(probe.answer->external_session_ref); });
+  const auto reader = [this, probes](std::optional<AgentSession> ReferenceFacts::*row,
+                                     std::optional<OtherThread> ReferenceFacts::*other) {
+    return [this, probes, row, other](const Result& result) {
+      for (int i = 0; i < result.rows(); ++i) {
+        RowReader in(result, i);
+        const Probe& probe = probes[place(in)];
+        probe.answer->*row = read_session(in);
+        note_other_thread(*(probe.answer->*row), probe.question, probe.reference, other);
+      }
+    };
+  };
+  pipeline.add(statements::load_references_current, params,
+               reader(&ReferenceFacts::current, &ReferenceFacts::current_thread));
+  pipeline.add(statements::load_references_newest, params,
+               reader(&ReferenceFacts::newest, &ReferenceFacts::newest_thread));
+}
+
+void ThreadLoading::note_other_thread(const AgentSession& row, std::size_t question, std::size_t reference,
+                                      std::optional<OtherThread> ReferenceFacts::*member) {
+  if (row.thread_id == questions_[question].thread_id)
+    return;
+  other_paths_.emplace_back(row.thread_id, questions_[question].references[reference].principal_id);
+  other_targets_.push_back(&(answers_[question].references[reference].*member));
+}
+
+void ThreadLoading::add_other_threads(Pipeline& pipeline) {
+  std::set<Id> missing;
+  for (const auto& [thread, principal] : other_paths_)
+    if (!facts_.contains(thread))
+      missing.insert(thread);
+  add_facts(pipeline, {missing.begin(), missing.end()});
+  add_levels(pipeline, other_paths_, [this](std::size_t path, Level level) {
+    other_targets_[path]->emplace(OtherThread{facts_.at(other_paths_[path].first), level});
+  });
+}
+
+std::vector<ThreadLoaded> ThreadLoading::take_answers() {
+  for (std::size_t i = 0; i < questions_.size(); ++i) {
+    const auto facts = facts_.find(questions_[i].thread_id);
+    if (!questions_[i].known_operator && facts != facts_.end())
+      answers_[i].facts = facts->second;
+  }
+  return std::move(answers_);
+}
+
+} // namespace cleat::storage::pg

@@ -1,0 +1,153 @@
+/// The loader: collects questions while a snapshot is being read and answers what has come from the next one.
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <caf/atom.hpp>
+#include <caf/make_message.hpp>
+#include <caf/result.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include "base/log.hpp"
+#include "storage/pg/database.hpp"
+#include "storage/pg/loading.hpp"
+#include "storage/postgres_actors.hpp"
+
+namespace cleat::storage {
+namespace {
+
+/// The loader as it knows itself; it flushes as the writer does.
+using loader_self = loader_actor::extend<caf::reacts_to<caf::flush_atom>>;
+
+/// Questions of one kind with those who asked them.
+template <class Question, class Answer>
+struct Waiting {
+  std::vector<Question> questions;
+  std::vector<caf::typed_response_promise<Answer>> promises;
+
+  /// Takes the oldest questions, at most `room`, and lowers `room` by their number.
+  Waiting take(std::int64_t& room) {
+    const auto count = std::min<std::ptrdiff_t>(std::ssize(questions), room);
+    room -= count;
+    Waiting taken;
+    move_front(questions, taken.questions, count);
+    move_front(promises, taken.promises, count);
+    return taken;
+  }
+
+  /// Answers everybody, with `unavailable` where there are no answers.
+  void deliver(std::vector<Answer>& answers) {
+    for (std::size_t i = 0; i < promises.size(); ++i)
+      promises[i].deliver(i < answers.size() ? std::move(answers[i]) : unavailable());
+  }
+
+  static Answer unavailable() {
+    Answer answer;
+    answer.status = ReadStatus::unavailable;
+    return answer;
+  }
+
+private:
+  template <class T>
+  static void move_front(std::vector<T>& from, std::vector<T>& to, std::ptrdiff_t count) {
+    to.assign(std::move_iterator(from.begin()), std::move_iterator(from.begin() + count));
+    from.erase(from.begin(), from.begin() + count);
+  }
+};
+
+struct LoaderState {
+  const char* name = "postgres_loader";
+  loader_self::pointer self = nullptr;
+  std::optional<pg::Database> database;
+  Waiting<LoadThread, ThreadLoaded> threads;
+  Waiting<FindToken, TokenFound> tokens;
+  Waiting<FindIdempotency, IdempotencyFound> keys;
+  bool flushing = false;
+
+  template <class Answer, class Question>
+  caf::result<Answer> ask(Waiting<Question, Answer>& waiting, Question& question);
+  [[nodiscard]] std::int64_t pending() const;
+  void await_flush();
+  void on_flush();
+  pg::Answers load(const pg::Questions& questions);
+};
+
+std::int64_t LoaderState::pending() const {
+  return std::ssize(threads.questions) + std::ssize(tokens.questions) + std::ssize(keys.questions);
+}
+
+template <class Answer, class Question>
+caf::result<Answer> LoaderState::ask(Waiting<Question, Answer>& waiting, Question& question) {
+  if (pending() >= database->options().max_pending)
+    return Waiting<Question, Answer>::unavailable();
+  auto promise = self->make_response_promise<Answer>();
+  waiting.questions.push_back(std::move(question));
+  waiting.promises.push_back(promise);
+  await_flush();
+  return promise;
+}
+
+void LoaderState::await_flush() {
+  if (!flushing)
+    self->send(self, caf::flush_atom_v);
+  flushing = true;
+}
+
+void LoaderState::on_flush() {
+  flushing = false;
+  // Where the database is away nobody is kept waiting for the next try to connect.
+  std::int64_t room = database->connection() ? database->options().max_batch : pending();
+  auto some_tokens = tokens.take(room);
+  auto some_keys = keys.take(room);
+  auto some_threads = threads.take(room);
+  pg::Questions questions{std::move(some_threads.questions), std::move(some_tokens.questions),
+                          std::move(some_keys.questions)};
+  pg::Answers answers = load(questions);
+  some_threads.deliver(answers.threads);
+  some_tokens.deliver(answers.tokens);
+  some_keys.deliver(answers.keys);
+  if (pending() > 0)
+    await_flush();
+}
+
+pg::Answers LoaderState::load(const pg::Questions& questions) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    auto answers = database->read([&](pg::Connection& connection) { return pg::load(connection, questions); });
+    const std::chrono::duration<double> span = std::chrono::steady_clock::now() - start;
+    database->metrics().load_seconds.Observe(span.count());
+    return answers ? std::move(*answers) : pg::Answers{};
+  } catch (const std::exception& error) {
+    // A row that cannot be read; nobody may wait for an answer that never comes.
+    log::get().error("loader: {}", error.what());
+    database->drop();
+    return {};
+  }
+}
+
+loader_self::behavior_type loader(loader_self::stateful_pointer<LoaderState> self, const DatabaseOptions& options,
+                                  const std::shared_ptr<Metrics>& metrics) {
+  LoaderState& state = self->state;
+  state.self = self;
+  state.database.emplace(options, pg::statements::loader, metrics);
+  return {
+    [&state](LoadThread& question) { return state.ask<ThreadLoaded>(state.threads, question); },
+    [&state](FindToken& question) { return state.ask<TokenFound>(state.tokens, question); },
+    [&state](FindIdempotency& question) { return state.ask<IdempotencyFound>(state.keys, question); },
+    [&state](caf::flush_atom) { state.on_flush(); },
+  };
+}
+
+} // namespace
+
+loader_actor spawn_postgres_loader(caf::actor_system& system, const DatabaseOptions& options,
+                                   const std::shared_ptr<Metrics>& metrics) {
+  return system.spawn<caf::detached>(loader, options, metrics);
+}
+
+} // namespace cleat::storage

@@ -1,0 +1,19 @@
+-- The named resources with what they lie in, and the actor's level on the deepest of them; always one row.
+SELECT t.id, t.space_id, t.channel_id, t.kind, t.title, t.state, t.operator_agent_id, t.created_at, t.version,
+       c.id, c.space_id, c.name, c.mode, c.operator_agent_id, c.main_thread_id, c.created_at, c.version,
+       s.id, s.name, s.owner_id, s.created_at, s.version, s.facts_version,
+       CASE
+         WHEN q.deepest_id IS DISTINCT FROM coalesce(t.id, c.id, s.id) THEN NULL
+         WHEN s.owner_id = q.actor_id THEN 'manage'
+         ELSE (
+           SELECT max(g.level)::text FROM grants g
+           WHERE g.principal_id = q.actor_id AND g.resource_id = ANY (ARRAY[t.id, c.id, s.id])
+         )
+       END
+FROM (
+  SELECT $1::uuid AS space_id, $2::uuid AS channel_id, $3::uuid AS thread_id, $4::uuid AS actor_id,
+         coalesce($3::uuid, $2::uuid, $1::uuid) AS deepest_id
+) q
+LEFT JOIN threads t ON t.id = q.thread_id
+LEFT JOIN channels c ON c.id = coalesce(t.channel_id, q.channel_id)
+LEFT JOIN spaces s ON s.id = coalesce(t.space_id, c.space_id, q.space_id);

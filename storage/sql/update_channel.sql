@@ -1,0 +1,2 @@
+UPDATE channels SET name = $2, mode = $3, operator_agent_id = $4, version = $5::bigint
+WHERE id = $1 AND version = $5::bigint - 1;

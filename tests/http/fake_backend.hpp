@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "http/backend.hpp"
+#include "http/message.hpp"
+
+namespace cleat::test {
+
+/// A clock that tests move.
+class SteppedClock final : public Clock {
+public:
+  [[nodiscard]] Timestamp now() const override { return now_; }
+  void advance(std::chrono::microseconds span) { now_ += span; }
+
+private:
+  Timestamp now_ = Timestamp(std::chrono::seconds(1'800'000'000));
+};
+
+/// A human whose id ends in `number`.
+Principal human(std::uint8_t number);
+
+/// A valid token of that human.
+http::KnownToken token_of(std::uint8_t number, const std::string& secret);
+
+/// What stands behind the HTTP surface, as far as a test wants it to: it knows the tokens it was given, remembers what
+/// it was asked and answers what it was told to.
+class FakeBackend final : public http::Backend {
+public:
+  Result<Reply> list(ListSessions command) override;
+  Result<Reply> reset(ResetSession command) override;
+  Result<Reply> bind(BindSession command) override;
+  Result<Reply> import_sessions(ImportSessions command) override;
+  Result<Reply> directory(DirectoryCommand command) override;
+  Result<std::optional<http::KnownToken>> find_token(const Digest& digest) override;
+  bool database_answers() override { return database; }
+
+  /// What `answer` gives for a command.
+  std::function<Result<Reply>()> answer = [] { return Reply{200, R"({"ok":true})", {}, false}; };
+  std::map<Digest, http::KnownToken> tokens;
+  bool database = true;
+
+  /// Called with every look-up of a token, before its answer.
+  std::function<void()> on_find_token = [] {};
+  int look_ups = 0;
+  std::vector<RequestContext> contexts;
+  std::vector<DirectoryOperation> operations;
+  std::vector<Result<BindBody>> bind_bodies;
+
+private:
+  Result<Reply> asked(RequestContext context);
+};
+
+/// A request with a valid token `secret`.
+http::Incoming request(std::string method, std::string target, std::string body = {});
+
+/// The first value of a header field of an answer; empty when it has none.
+std::string header(const http::Outgoing& outgoing, std::string_view name);
+
+} // namespace cleat::test

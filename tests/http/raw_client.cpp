@@ -1,0 +1,120 @@
+#include "tests/http/raw_client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <stdexcept>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace cleat::test {
+namespace {
+
+int connect_to(std::uint16_t port) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience{20, 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    return socket;
+  ::close(socket);
+  return -1;
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+} // namespace
+
+RawClient::RawClient(std::uint16_t port) : socket_(connect_to(port)) {
+  if (socket_ < 0)
+    throw std::runtime_error("cannot connect");
+}
+
+RawClient::~RawClient() {
+  ::close(socket_);
+}
+
+bool RawClient::send(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0)
+      return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool RawClient::fill() {
+  std::array<char, 4096> buffer{};
+  const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    throw std::runtime_error("the server neither answered nor ended the connection");
+  if (count <= 0)
+    return false;
+  in_.append(buffer.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+std::optional<RawResponse> RawClient::receive(bool head) {
+  while (in_.find("\r\n\r\n") == std::string::npos)
+    if (!fill())
+      return std::nullopt;
+  RawResponse response;
+  const auto end = in_.find("\r\n\r\n");
+  auto lines = in_.substr(0, end + 2);
+  in_.erase(0, end + 4);
+  response.status = std::stoi(lines.substr(9, 3));
+  for (auto next = lines.find("\r\n"); next + 2 < lines.size(); next = lines.find("\r\n")) {
+    lines.erase(0, next + 2);
+    const auto colon = lines.find(':');
+    const auto name = lower(lines.substr(0, colon));
+    if (!response.headers.emplace(name, lines.substr(colon + 2, lines.find("\r\n") - colon - 2)).second)
+      throw std::runtime_error("the answer has " + name + " twice");
+  }
+  const auto length = response.headers.contains("content-length") ? std::stoul(response.headers["content-length"]) : 0;
+  while (!head && in_.size() < length)
+    if (!fill())
+      throw std::runtime_error("the answer was cut off");
+  response.body = in_.substr(0, head ? 0 : length);
+  in_.erase(0, response.body.size());
+  return response;
+}
+
+RawResponse RawClient::exchange(std::string_view bytes) {
+  send(bytes);
+  auto response = receive();
+  if (!response)
+    throw std::runtime_error("the connection ended without an answer");
+  return *response;
+}
+
+bool RawClient::ends() {
+  return in_.empty() && !fill();
+}
+
+bool RawClient::ends_within(std::chrono::milliseconds time) {
+  pollfd descriptor{socket_, POLLIN, 0};
+  return ::poll(&descriptor, 1, static_cast<int>(time.count())) > 0 && ends();
+}
+
+bool RawClient::is_refused(std::uint16_t port) {
+  const int socket = connect_to(port);
+  if (socket < 0)
+    return true;
+  ::close(socket);
+  return false;
+}
+
+} // namespace cleat::test

@@ -1,0 +1,234 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "tests/http/server_fixture.hpp"
+
+namespace cleat::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_F(ServerTest, AnswersAWriteWithEverythingItPromises) {
+  start();
+  RawClient client(port_);
+  const auto response = client.exchange(post(reset_path, "{}", "X-Request-Id: r-1\r\n"));
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(response.body, R"({"ok":true})");
+  const std::map<std::string, std::string> expected{{"cache-control", "no-store"},         {"content-length", "11"},
+                                                    {"content-type", "application/json"},  {"etag", "\"1\""},
+                                                    {"x-content-type-options", "nosniff"}, {"x-request-id", "r-1"}};
+  EXPECT_EQ(response.headers, expected);
+}
+
+TEST_F(ServerTest, KeepsAConnectionForAnyNumberOfRequests) {
+  start();
+  RawClient client(port_);
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(client.exchange(get("/v1/me")).status, 200);
+}
+
+TEST_F(ServerTest, AnswersPipelinedRequestsInOrder) {
+  start();
+  RawClient client(port_);
+  client.send(get("/v1/me", "X-Request-Id: 1\r\n") + post(reset_path, "{}", "X-Request-Id: 2\r\n") + "\r\n" +
+              get("/healthz", "X-Request-Id: 3\r\n"));
+  for (const auto* id : {"1", "2", "3"})
+    EXPECT_EQ(client.receive().value().headers.at("x-request-id"), id);
+}
+
+TEST_F(ServerTest, TakesAWriteWithoutABodyAtOnce) {
+  start();
+  RawClient client(port_);
+  // Without a length the library alone would wait for the client to close.
+  EXPECT_EQ(client.exchange("POST " + reset_path + " HTTP/1.1\r\nAuthorization: Bearer secret\r\n\r\n").status, 201);
+  EXPECT_EQ(client.exchange(get("/v1/me")).status, 200);
+}
+
+TEST_F(ServerTest, ReadsChunkedBodies) {
+  start();
+  RawClient client(port_);
+  const auto response =
+    client.exchange("POST " + reset_path +
+                    " HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n");
+  EXPECT_EQ(response.status, 201);
+}
+
+TEST_F(ServerTest, InvitesABodyThatWaitsForIt) {
+  start();
+  RawClient client(port_);
+  client.send("POST " + reset_path +
+              " HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n"
+              "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.receive().value().status, 100);
+  EXPECT_EQ(client.exchange("{}").status, 201);
+}
+
+TEST_F(ServerTest, HeadHasTheHeadersOfGetAndNoBody) {
+  start();
+  RawClient client(port_);
+  client.send("HEAD /v1/me HTTP/1.1\r\nAuthorization: Bearer secret\r\n\r\n");
+  const auto response = client.receive(true).value();
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.headers.at("content-length"), "11");
+  EXPECT_EQ(client.exchange(get("/v1/me")).status, 200);
+}
+
+TEST_F(ServerTest, LeavesBytesAsTheyAreWhateverTheClientCouldUnpack) {
+  start();
+  RawClient client(port_);
+  const auto response = client.exchange(get("/openapi.yaml", "Accept-Encoding: gzip, br\r\nRange: bytes=0-3\r\n"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_FALSE(response.headers.contains("content-encoding"));
+  EXPECT_GT(response.body.size(), 1000U);
+}
+
+TEST_F(ServerTest, EndsTheConnectionWhenAskedTo) {
+  start();
+  RawClient client(port_);
+  EXPECT_EQ(client.exchange(get("/v1/me", "Connection: close\r\n")).headers.at("connection"), "close");
+  EXPECT_TRUE(client.ends());
+  RawClient old(port_);
+  EXPECT_EQ(old.exchange("GET /healthz HTTP/1.0\r\n\r\n").headers.at("connection"), "close");
+  EXPECT_TRUE(old.ends());
+}
+
+TEST_F(ServerTest, ServesDescriptorsThatSelectCannot) {
+  // Descriptors are given lowest first, so holding the low ones pushes the server's above select's limit.
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const auto before = limit;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  start();
+  std::vector<int> held;
+  while (held.empty() || held.back() < FD_SETSIZE)
+    held.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  {
+    RawClient client(port_);
+    EXPECT_EQ(client.exchange(get("/v1/me")).status, 200);
+  }
+  for (const int descriptor : held)
+    ::close(descriptor);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_F(ServerTest, TellsConnectionsBeyondItsLimitToComeBack) {
+  options_.max_connections = 2;
+  start();
+  RawClient first(port_);
+  RawClient second(port_);
+  EXPECT_EQ(first.exchange(get("/v1/me")).status, 200);
+  EXPECT_EQ(second.exchange(get("/v1/me")).status, 200);
+  EXPECT_EQ(metrics_->http_connections.Value(), 2);
+  RawClient third(port_);
+  const auto response = third.receive();
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->status, 503);
+  EXPECT_EQ(response->headers.at("retry-after"), "1");
+  EXPECT_NE(response->body.find("overloaded"), std::string::npos);
+  EXPECT_TRUE(third.ends());
+  EXPECT_EQ(first.exchange(get("/v1/me")).status, 200);
+}
+
+TEST_F(ServerTest, SaysWhatItKnowsWhenNobodyAnswers) {
+  options_.answer_timeout = 50ms;
+  start();
+  behind_->holds = true;
+  RawClient client(port_);
+  const auto unknown = client.exchange(post(reset_path, "{}"));
+  EXPECT_EQ(unknown.status, 503);
+  EXPECT_NE(unknown.body.find("outcome_unknown"), std::string::npos);
+  behind_->release();
+  EXPECT_EQ(client.exchange(post(reset_path, "{}")).status, 201);
+}
+
+TEST_F(ServerTest, IsNotReadyWithoutItsDatabase) {
+  options_.token_cache_age = 0ms;
+  start();
+  RawClient client(port_);
+  EXPECT_EQ(client.exchange(get("/readyz")).status, 200);
+  behind_->database_up = false;
+  EXPECT_EQ(client.exchange(get("/readyz")).status, 503);
+  EXPECT_EQ(client.exchange(get("/v1/me")).status, 503);
+  EXPECT_EQ(client.exchange(get("/healthz")).status, 200);
+}
+
+TEST_F(ServerTest, DrainAnswersWhatIsInFlightAndEndsTheRest) {
+  start();
+  RawClient idle(port_);
+  RawClient busy(port_);
+  EXPECT_EQ(idle.exchange(get("/v1/me")).status, 200);
+  EXPECT_EQ(busy.exchange(get("/v1/me")).status, 200);
+  behind_->holds = true;
+  busy.send(post(reset_path, "{}"));
+  behind_->wait_for_arrivals(1);
+  auto drained = std::async(std::launch::async, [this] { return server_->drain(); });
+  EXPECT_TRUE(idle.ends());
+  EXPECT_TRUE(RawClient::is_refused(port_));
+  behind_->release();
+  const auto response = busy.receive().value();
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(response.headers.at("connection"), "close");
+  EXPECT_TRUE(busy.ends());
+  EXPECT_TRUE(drained.get());
+}
+
+TEST_F(ServerTest, DrainGivesUpAfterItsTime) {
+  options_.drain = 20ms;
+  start();
+  RawClient busy(port_);
+  behind_->holds = true;
+  busy.send(post(reset_path, "{}"));
+  behind_->wait_for_arrivals(1);
+  EXPECT_FALSE(server_->drain());
+  behind_->release();
+  server_->stop();
+  EXPECT_TRUE(RawClient::is_refused(port_));
+}
+
+TEST_F(ServerTest, StopsWithoutHavingServed) {
+  start();
+  server_->stop();
+  EXPECT_TRUE(RawClient::is_refused(port_));
+}
+
+TEST_F(ServerTest, SaysWhichAddressItCannotHave) {
+  start();
+  auto other = options_;
+  other.port = port_;
+  http::Server second(other, http::Dependencies{system_, {}, metrics_, std::make_shared<SystemClock>()});
+  try {
+    second.start();
+    ADD_FAILURE() << "two servers on one port";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("http.listen"), std::string::npos);
+  }
+}
+
+TEST(HttpOptions, NamesTheKeyThatIsWrong) {
+  const auto complaint = [](auto change) {
+    http::HttpOptions options;
+    change(options);
+    try {
+      options.validate();
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(complaint([](auto&) {}), "");
+  EXPECT_NE(complaint([](auto& o) { o.host.clear(); }).find("http.listen"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.max_connections = 0; }).find("http.max_connections"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.session_ref_max_bytes = 2601; }).find("agent.session_ref_max_bytes"),
+            std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.token_cache_age = 1s; }).find("http.token_cache_ms"), std::string::npos);
+}
+
+} // namespace
+} // namespace cleat::test

@@ -1,0 +1,225 @@
+#include "tests/pg/storage_fixture.hpp"
+
+#include <chrono>
+#include <ostream>
+#include <stdexcept>
+#include <utility>
+
+#include "base/metrics.hpp"
+#include "storage/memory.hpp"
+#include "storage/postgres.hpp"
+#include "tests/pg/databases.hpp"
+#include "tests/support/sql.hpp"
+
+namespace cleat::test {
+
+namespace {
+
+constexpr auto patience = std::chrono::seconds{60};
+
+class MemoryBackend final : public Backend {
+public:
+  explicit MemoryBackend(caf::actor_system& system) : store_(storage::open_memory(system, tables_)) {}
+
+  [[nodiscard]] const storage::Store& store() const override { return store_; }
+
+  std::vector<EventLine> events() override {
+    std::vector<EventLine> lines;
+    for (const auto& [seq, event] : tables_->events())
+      lines.push_back({seq, event_text(event)});
+    return lines;
+  }
+
+private:
+  std::shared_ptr<storage::MemoryTables> tables_ = std::make_shared<storage::MemoryTables>();
+  storage::Store store_;
+};
+
+class PostgresBackend final : public Backend {
+public:
+  PostgresBackend(caf::actor_system& system, const storage::DatabaseOptions& options)
+    : url_(options.url), store_(storage::open_postgres(system, options, std::make_shared<Metrics>())) {}
+
+  [[nodiscard]] const storage::Store& store() const override { return store_; }
+
+  std::vector<EventLine> events() override {
+    std::vector<EventLine> lines;
+    const auto rows = Sql(url_).run(
+      "SELECT seq, concat_ws('|', id, type, to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"
+      " space_id, coalesce(channel_id::text, '-'), coalesce(thread_id::text, '-'), resource_kind, resource_id,"
+      " coalesce(resource_version::text, '-'), actor_kind, actor_id, payload) FROM events ORDER BY seq");
+    for (const auto& row : rows)
+      lines.push_back({std::stoll(row.at(0).value()), row.at(1).value()});
+    return lines;
+  }
+
+private:
+  std::string url_;
+  storage::Store store_;
+};
+
+/// Waits for one answer; whatever is no answer becomes an exception that names it.
+template <class Answer, class Handle>
+Answer receive(caf::actor_system& system, Handle&& handle) {
+  std::optional<Answer> answer;
+  std::string trouble;
+  handle.receive([&](Answer& value) { answer = std::move(value); },
+                 [&](const caf::error& error) { trouble = system.render(error); });
+  if (!answer)
+    throw std::runtime_error("no answer from storage: " + trouble);
+  return std::move(*answer);
+}
+
+template <class Answer, class Actor, class Message>
+Answer ask(caf::scoped_actor& self, const Actor& actor, const Message& message) {
+  return receive<Answer>(self->home_system(), self->request(actor, patience, message));
+}
+
+/// Sends everything before it waits for anything.
+template <class Answer, class Actor, class Message>
+std::vector<Answer> ask_at_once(caf::scoped_actor& self, const Actor& actor, const std::vector<Message>& messages) {
+  using Handle = decltype(self->request(actor, patience, messages.front()));
+  std::vector<Handle> handles;
+  for (const auto& message : messages)
+    handles.push_back(self->request(actor, patience, message));
+  std::vector<Answer> answers;
+  for (auto& handle : handles)
+    answers.push_back(receive<Answer>(self->home_system(), handle));
+  return answers;
+}
+
+std::vector<storage::CommitOutcome> outcomes_of(const std::vector<storage::CommitResult>& results) {
+  std::vector<storage::CommitOutcome> outcomes;
+  for (const auto& result : results)
+    outcomes.push_back(result.outcome);
+  return outcomes;
+}
+
+} // namespace
+
+StorageConfig::StorageConfig() {
+  add_message_types<caf::id_block::cleat_storage>();
+  set("scheduler.max-threads", 2);
+}
+
+std::unique_ptr<Backend> open_backend(caf::actor_system& system, BackendKind kind) {
+  if (kind == BackendKind::memory)
+    return std::make_unique<MemoryBackend>(system);
+  return open_postgres_backend(system, options_for(migrated_database()));
+}
+
+std::unique_ptr<Backend> open_postgres_backend(caf::actor_system& system, const storage::DatabaseOptions& options) {
+  return std::make_unique<PostgresBackend>(system, options);
+}
+
+std::string event_text(const Event& event) {
+  const auto id_or_dash = [](const std::optional<Id>& id) { return id ? id->str() : std::string("-"); };
+  const std::string version = event.resource_version ? std::to_string(*event.resource_version) : "-";
+  std::string text;
+  for (const auto& part :
+       {event.id.str(), event.type, format_rfc3339(event.time), event.space_id.str(), id_or_dash(event.channel_id),
+        id_or_dash(event.thread_id), event.resource_kind, event.resource_id.str(), version,
+        std::string(to_string(event.actor_kind)), event.actor_id.str(), event.payload})
+    text += (text.empty() ? "" : "|") + part;
+  return text;
+}
+
+Client::Client(caf::actor_system& system, storage::Store store) : self_(system), store_(std::move(store)) {}
+
+storage::CommitOutcome Client::commit(const Decision& decision) {
+  return commit_at_once({decision}).front();
+}
+
+std::vector<storage::CommitOutcome> Client::commit_at_once(const std::vector<Decision>& decisions) {
+  std::vector<storage::Commit> messages;
+  for (const auto& decision : decisions)
+    messages.push_back({std::make_shared<const Decision>(decision)});
+  return outcomes_of(ask_at_once<storage::CommitResult>(self_, store_.writer, messages));
+}
+
+storage::CommitOutcome Client::deny(const AuditEntry& entry, std::int64_t window_s) {
+  return deny_at_once({entry}, window_s).front();
+}
+
+std::vector<storage::CommitOutcome> Client::deny_at_once(const std::vector<AuditEntry>& entries,
+                                                         std::int64_t window_s) {
+  std::vector<storage::RecordDenial> messages;
+  for (const auto& entry : entries)
+    messages.push_back({entry, window_s});
+  return outcomes_of(ask_at_once<storage::CommitResult>(self_, store_.writer, messages));
+}
+
+storage::ThreadLoaded Client::load(const storage::LoadThread& question) {
+  return ask<storage::ThreadLoaded>(self_, store_.loader, question);
+}
+
+storage::TokenFound Client::find(const storage::FindToken& question) {
+  return ask<storage::TokenFound>(self_, store_.loader, question);
+}
+
+storage::IdempotencyFound Client::find(const storage::FindIdempotency& question) {
+  return ask<storage::IdempotencyFound>(self_, store_.loader, question);
+}
+
+storage::DirectoryLoaded Client::load(const storage::LoadDirectory& question) {
+  return ask<storage::DirectoryLoaded>(self_, store_.librarian, question);
+}
+
+storage::Bootstrapped Client::bootstrap(const storage::Bootstrap& question) {
+  return ask<storage::Bootstrapped>(self_, store_.librarian, question);
+}
+
+std::vector<storage::Bootstrapped> Client::bootstrap_at_once(const std::vector<storage::Bootstrap>& questions) {
+  return ask_at_once<storage::Bootstrapped>(self_, store_.librarian, questions);
+}
+
+storage::GarbageCollected Client::collect(const storage::CollectGarbage& question) {
+  return ask<storage::GarbageCollected>(self_, store_.librarian, question);
+}
+
+storage::Pong Client::ping() {
+  return ask<storage::Pong>(self_, store_.librarian, storage::Ping{});
+}
+
+storage::PageRead Client::read(const PageQuery& query) {
+  return ask<storage::PageRead>(self_, store_.librarian, storage::ReadPage{query});
+}
+
+std::vector<AgentSession> Client::sessions_of(const Id& thread_id) {
+  storage::LoadThread question;
+  question.thread_id = thread_id;
+  question.with_sessions = true;
+  return load(question).sessions;
+}
+
+std::optional<ThreadFacts> Client::facts_of(const Id& thread_id) {
+  storage::LoadThread question;
+  question.thread_id = thread_id;
+  return load(question).facts;
+}
+
+std::vector<AuditEntry> Client::audit() {
+  AuditPage query;
+  query.range.limit = 100'000;
+  return page<AuditEntry>(query);
+}
+
+void StorageTest::open() {
+  backend_ = open_backend(system_, GetParam());
+  client_.emplace(system_, backend_->store());
+}
+
+void StorageTest::SetUp() {
+  open();
+  ASSERT_EQ(client_->commit(world_.provision()), storage::CommitOutcome::committed);
+}
+
+} // namespace cleat::test
+
+namespace cleat::storage {
+
+void PrintTo(CommitOutcome outcome, std::ostream* out) {
+  *out << to_string(outcome);
+}
+
+} // namespace cleat::storage

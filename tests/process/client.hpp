@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/process/json.hpp"
+
+namespace httplib {
+class Client;
+}
+
+namespace cleat::test {
+
+/// Where a server listens.
+struct Endpoint {
+  std::string host;
+  int port = 0;
+};
+
+/// Header names in lower case and their values.
+using Headers = std::multimap<std::string, std::string>;
+
+/// What a server answered.
+struct Response {
+  int status = 0;
+  std::string body;
+  Headers headers;
+
+  /// The body as JSON; throws when it is none.
+  [[nodiscard]] Json json() const { return Json::parse(body); }
+
+  /// The value of a header (lower-case name); empty when it is absent.
+  [[nodiscard]] std::string header(const std::string& name) const;
+
+  /// `code` and `reason` of problem details as `code` or `code/reason`; empty for anything else.
+  [[nodiscard]] std::string problem() const;
+
+  /// The names and values of all headers that spec 05 does not let differ between uniform answers.
+  [[nodiscard]] Headers uniform_headers() const;
+};
+
+/// One principal's connection to a server: a token and a kept-alive socket. Not for several threads at once.
+///
+/// Answers of known operations are held against `docs/openapi.yaml` as they come in; a difference fails the running
+/// test (see `contract.hpp`).
+class Client {
+public:
+  /// An empty token sends no Authorization.
+  Client(Endpoint endpoint, std::string token);
+  ~Client();
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// Each throws `std::runtime_error` when no answer comes. A body goes out as `application/json`.
+  Response get(const std::string& path, const Headers& headers = {});
+  Response post(const std::string& path, const std::string& body, const Headers& headers = {});
+  Response patch(const std::string& path, const std::string& body, const Headers& headers = {});
+  Response put(const std::string& path, const std::string& body, const Headers& headers = {});
+  Response del(const std::string& path, const Headers& headers = {});
+
+  /// Any request; `nullopt` when the connection was lost or refused before a whole answer came. Without a body there
+  /// is no Content-Type either.
+  std::optional<Response> send(const std::string& method, const std::string& path,
+                               const std::optional<std::string>& body = std::nullopt, const Headers& headers = {});
+
+private:
+  Response expect(const std::string& method, const std::string& path, const std::optional<std::string>& body,
+                  const Headers& headers);
+
+  Endpoint endpoint_;
+  std::string token_;
+  std::unique_ptr<httplib::Client> http_;
+};
+
+} // namespace cleat::test

@@ -1,0 +1,124 @@
+#include "tests/process/server.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+namespace cleat::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// An initdb on a loaded machine takes a while.
+constexpr auto start_patience = std::chrono::minutes{2};
+constexpr auto stop_patience = std::chrono::minutes{1};
+
+/// Tells when something in a folder changes.
+class FolderWatch {
+public:
+  explicit FolderWatch(const std::filesystem::path& folder) : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    if (::inotify_add_watch(descriptor_, folder.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
+      throw std::runtime_error("cannot watch " + folder.string());
+  }
+  ~FolderWatch() { ::close(descriptor_); }
+
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  /// Waits for a change, for the end of `child` or for the deadline. False when the child has ended or time is over.
+  bool wait(const Child& child, Clock::time_point deadline) {
+    std::array<pollfd, 2> watched{{{descriptor_, POLLIN, 0}, {child.descriptor(), POLLIN, 0}}};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0 || ::poll(watched.data(), watched.size(), static_cast<int>(left.count())) <= 0)
+      return false;
+    std::array<char, 4096> events{};
+    while (::read(descriptor_, events.data(), events.size()) > 0) {
+    }
+    return watched[1].revents == 0;
+  }
+
+private:
+  int descriptor_;
+};
+
+Endpoint endpoint_of(const std::string& url) {
+  const std::string scheme = "http://";
+  const auto colon = url.rfind(':');
+  if (!url.starts_with(scheme) || colon == std::string::npos)
+    throw std::runtime_error("no address of a server: " + url);
+  return {url.substr(scheme.size(), colon - scheme.size()), std::stoi(url.substr(colon + 1))};
+}
+
+} // namespace
+
+Server::Server(ServerOptions options) : options_(std::move(options)) {
+  start();
+}
+
+Server::~Server() {
+  try {
+    stop();
+  } catch (const std::exception&) {
+    // The child's own destructor kills it.
+  }
+}
+
+void Server::start() {
+  Command command{CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0"}, {}, {}};
+  if (!options_.database_url.empty())
+    command.arguments.insert(command.arguments.end(), {"--database-url", options_.database_url});
+  command.arguments.insert(command.arguments.end(), options_.arguments.begin(), options_.arguments.end());
+  command.environment = options_.environment;
+  command.output = folder_.path() / "output.log";
+  child_ = std::make_unique<Child>(command);
+  wait_until_ready();
+}
+
+void Server::wait_until_ready() {
+  const auto deadline = Clock::now() + start_patience;
+  FolderWatch watch(folder_.path());
+  const auto file = folder_.path() / "endpoints.json";
+  for (;;) {
+    const std::string text = read_file(file);
+    // The file of an earlier process may still lie there.
+    if (!text.empty() && Json::parse(text)["pid"].number() == child_->pid()) {
+      endpoint_ = endpoint_of(Json::parse(text)["http"].string());
+      return;
+    }
+    if (!watch.wait(*child_, deadline))
+      throw std::runtime_error("cleatd did not become ready:\n" + output());
+  }
+}
+
+int Server::stop() {
+  child_->signal(SIGTERM);
+  const auto status = child_->wait(stop_patience);
+  if (!status)
+    throw std::runtime_error("cleatd does not stop:\n" + output());
+  return *status;
+}
+
+void Server::kill() {
+  child_->signal(SIGKILL);
+  child_->wait(stop_patience);
+}
+
+std::string Server::owner_token() const {
+  std::string token = read_file(folder_.path() / "owner.token");
+  while (!token.empty() && (token.back() == '\n' || token.back() == ' '))
+    token.pop_back();
+  if (token.empty())
+    throw std::runtime_error("cleatd wrote no owner.token:\n" + output());
+  return token;
+}
+
+std::string Server::output() const {
+  return read_file(folder_.path() / "output.log");
+}
+
+} // namespace cleat::test

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/process/child.hpp"
+#include "tests/process/client.hpp"
+
+namespace cleat::test {
+
+/// How a server is started.
+struct ServerOptions {
+  /// Empty: the server brings its own PostgreSQL.
+  std::string database_url = {};
+  std::vector<std::string> arguments = {};
+  std::map<std::string, std::string> environment = {};
+};
+
+/// A `cleatd` process over a data folder of its own, on a free port of the loopback.
+class Server {
+public:
+  /// Makes the folder and starts the server. Throws with what the server printed when it does not become ready.
+  explicit Server(ServerOptions options = {});
+
+  /// Ends the process, kindly, and removes the folder.
+  ~Server();
+
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Starts the server again over the same folder, after `stop` or `kill`.
+  void start();
+
+  /// SIGTERM; answers the exit status once the process is gone.
+  int stop();
+
+  /// SIGKILL; returns once the process is gone.
+  void kill();
+
+  /// The running process.
+  [[nodiscard]] Child& process() { return *child_; }
+
+  [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
+  [[nodiscard]] const std::filesystem::path& data() const { return folder_.path(); }
+
+  /// The owner's token, from the file that the first start wrote.
+  [[nodiscard]] std::string owner_token() const;
+
+  /// Everything that the server has printed so far.
+  [[nodiscard]] std::string output() const;
+
+  /// A connection for whoever holds `token`.
+  [[nodiscard]] Client client(const std::string& token) const { return {endpoint_, token}; }
+
+private:
+  void wait_until_ready();
+
+  ServerOptions options_;
+  TemporaryFolder folder_;
+  std::unique_ptr<Child> child_;
+  Endpoint endpoint_;
+};
+
+} // namespace cleat::test
