@@ -17,10 +17,10 @@ namespace cleat::actors {
 /// What actors need of the configuration.
 struct ActorOptions {
   rules::RuleOptions rules;
-  std::int64_t idle_s = limits::actor_idle_s;                       ///< actors.idle_s
-  std::int64_t thread_queue_max = limits::thread_queue_max;         ///< actors.thread_queue_max
-  std::int64_t tx_retry_max = limits::tx_retry_max;                 ///< database.tx_retry_max
-  std::int64_t request_timeout_s = limits::request_timeout_s;       ///< database.request_timeout_s
+  std::int64_t idle_s = limits::actor_idle_s;                             ///< actors.idle_s
+  std::int64_t thread_queue_max = limits::thread_queue_max;               ///< actors.thread_queue_max
+  std::int64_t tx_retry_max = limits::tx_retry_max;                       ///< database.tx_retry_max
+  std::int64_t request_timeout_s = limits::request_timeout_s;             ///< database.request_timeout_s
   std::int64_t deny_aggregate_window_s = limits::deny_aggregate_window_s; ///< audit.deny_aggregate_window_s
 
   /// The first thing that is wrong, as a sentence that names the key and the fix; nothing when all is well.

@@ -77,9 +77,13 @@ private:
 
   void load(const TaskPtr& task) {
     const rules::Targets targets = rules::targets(task->operation);
-    const storage::LoadDirectory question{
-      task->asked->context.actor->id, targets.space_id, targets.channel_id, targets.thread_id,
-      targets.subject_id,             targets.token_id, targets.referred_id};
+    const storage::LoadDirectory question{task->asked->context.actor->id,
+                                          targets.space_id,
+                                          targets.channel_id,
+                                          targets.thread_id,
+                                          targets.subject_id,
+                                          targets.token_id,
+                                          targets.referred_id};
     self_->request(deps_->store.librarian, patience(*deps_), question)
       .then([this, task](const storage::DirectoryLoaded& loaded) { on_loaded(task, loaded); },
             [task](const caf::error&) { task->asked->refuse({Code::unavailable}); });
@@ -109,8 +113,9 @@ private:
 
   void commit(const TaskPtr& task, const std::shared_ptr<const Decision>& decision) {
     self_->request(deps_->store.writer, patience(*deps_), storage::Commit{decision})
-      .then([this, task, decision](const storage::CommitResult& result) { on_committed(task, *decision, result.outcome); },
-            [task](const caf::error&) { task->asked->refuse({Code::outcome_unknown}); });
+      .then(
+        [this, task, decision](const storage::CommitResult& result) { on_committed(task, *decision, result.outcome); },
+        [task](const caf::error&) { task->asked->refuse({Code::outcome_unknown}); });
   }
 
   void on_committed(const TaskPtr& task, const Decision& decision, CommitOutcome outcome) {
@@ -150,8 +155,8 @@ private:
     auto reply = rules::list({*loaded.facts, loaded.levels.front()}, loaded.sessions);
     if (reply)
       return asked->reply(std::move(*reply));
-    AuditEntry denial = rules::deny_entry("agent_session.read", {"thread", loaded.facts->thread.id}, reply.error(),
-                                          context_of(*asked));
+    AuditEntry denial =
+      rules::deny_entry("agent_session.read", {"thread", loaded.facts->thread.id}, reply.error(), context_of(*asked));
     refuse_truly(self_, deps_, asked, std::move(reply.error()), std::move(denial));
   }
 

@@ -13,9 +13,9 @@ namespace cleat::actors {
 
 /// Owns one thread: serializes every transition of its sessions.
 using thread_actor =
-  caf::typed_actor<caf::replies_to<ResetSession>::with<Answer>,   // end the current session
-                   caf::replies_to<BindSession>::with<Answer>,    // bind an external session, or take it over
-                   caf::replies_to<ImportSessions>::with<Answer>  // write earlier sessions as history
+  caf::typed_actor<caf::replies_to<ResetSession>::with<Answer>,  // end the current session
+                   caf::replies_to<BindSession>::with<Answer>,   // bind an external session, or take it over
+                   caf::replies_to<ImportSessions>::with<Answer> // write earlier sessions as history
                    >;
 
 /// A moment has passed: the registry tells itself to passivate owners that nobody has asked for a while.

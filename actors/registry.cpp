@@ -24,6 +24,7 @@ public:
   void init(DependenciesPtr deps) {
     deps_ = std::move(deps);
     self_->set_down_handler([this](const caf::down_msg& down) { on_down(down); });
+    self_->set_exit_handler([this](const caf::exit_msg& message) { end(message.reason); });
     sweep_later();
   }
 
@@ -51,8 +52,7 @@ public:
         continue;
       }
       thread_of_.erase(entry->second.handle->id());
-      self_->demonitor(entry->second.handle.address());
-      self_->send_exit(entry->second.handle, caf::exit_reason::user_shutdown);
+      let_go(entry->second.handle, caf::exit_reason::user_shutdown);
       entry = owners_.erase(entry);
       deps_->metrics->threads_active.Decrement();
     }
@@ -70,6 +70,19 @@ private:
   void sweep_later() {
     const std::chrono::seconds span(std::max<std::int64_t>(1, deps_->options.idle_s / 4));
     self_->delayed_send(self_, span, Sweep{});
+  }
+
+  void let_go(const thread_actor& owner, const caf::error& reason) {
+    self_->demonitor(owner.address());
+    self_->send_exit(owner, reason);
+  }
+
+  /// Owners end with their registry. Nobody else would end them: the timer of a request that was answered long ago
+  /// keeps its owner until it runs out, and the system waits for every actor.
+  void end(const caf::error& reason) {
+    for (const auto& [thread_id, owner] : owners_)
+      let_go(owner.handle, reason);
+    self_->quit(reason);
   }
 
   void on_down(const caf::down_msg& down) {
@@ -96,7 +109,9 @@ registry_actor::behavior_type registry(RegistryState::Self self, DependenciesPtr
     [self](ResetSession& command) {
       return self->delegate(self->state.owner_of(command.thread_id), std::move(command));
     },
-    [self](BindSession& command) { return self->delegate(self->state.owner_of(command.thread_id), std::move(command)); },
+    [self](BindSession& command) {
+      return self->delegate(self->state.owner_of(command.thread_id), std::move(command));
+    },
     [self](ImportSessions& command) {
       return self->delegate(self->state.owner_of(command.thread_id), std::move(command));
     },

@@ -155,8 +155,7 @@ void ThreadState::refuse(Waiting waiting, Refusal refusal) {
     const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
     denial = rules::deny_entry(action_of(waiting.command), {"thread", thread_id_}, refusal, context);
   }
-  refuse_truly(self_, deps_, std::move(waiting.asked), std::move(refusal),
-               std::move(denial));
+  refuse_truly(self_, deps_, std::move(waiting.asked), std::move(refusal), std::move(denial));
 }
 
 void ThreadState::commit(Decision decision) {
@@ -181,8 +180,7 @@ void ThreadState::on_committed(CommitOutcome outcome) {
   // Whatever happened, memory may be behind the database now.
   facts_.reset();
   if (outcome == CommitOutcome::key_used)
-    answer_from_key(self_, deps_, done.asked,
-                    [asked = done.asked] { asked->refuse({Code::idempotency_in_progress}); });
+    answer_from_key(self_, deps_, done.asked, [asked = done.asked] { asked->refuse({Code::idempotency_in_progress}); });
   else
     done.asked->refuse(refusal_of(outcome));
   end_round();
@@ -217,8 +215,8 @@ void ThreadState::end_round() {
 }
 
 std::optional<Level> ThreadState::known_level(const Id& principal_id) const {
-  const auto known = std::find_if(levels_.begin(), levels_.end(),
-                                  [&](const auto& entry) { return entry.first == principal_id; });
+  const auto known =
+    std::find_if(levels_.begin(), levels_.end(), [&](const auto& entry) { return entry.first == principal_id; });
   return known == levels_.end() ? std::nullopt : std::optional(known->second);
 }
 

@@ -140,17 +140,13 @@ void Listener::serve_error(httplib::Response& response) {
 bool Listener::process_and_close_socket(socket_t socket) {
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   // The pool runs a connection on the accepting thread when it has no other thread for it.
-  if (std::this_thread::get_id() == acceptor_id_.load()) {
-    refuse_connection(socket);
-    ::close(socket);
-    return false;
-  }
+  const bool refused = std::this_thread::get_id() == acceptor_id_.load();
   {
     const std::lock_guard lock(mutex_);
     open_.insert(socket);
   }
   try {
-    converse(socket);
+    refused ? refuse_connection(socket) : converse(socket);
   } catch (const std::exception& error) {
     log::get().error("a connection ended with an exception: {}", error.what());
   }
@@ -158,7 +154,7 @@ bool Listener::process_and_close_socket(socket_t socket) {
   open_.erase(socket);
   ::close(socket);
   changed_.notify_all();
-  return true;
+  return !refused;
 }
 
 void Listener::converse(socket_t socket) {

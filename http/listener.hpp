@@ -23,8 +23,8 @@ class Connection;
 /// is no request with a problem as well, and drains. The library still accepts, reads bodies and writes answers.
 class Listener final : private httplib::Server {
 public:
-  /// Makes the conversation of a new connection, on that connection's thread; on the accepting one for a connection that
-  /// is refused.
+  /// Makes the conversation of a new connection, on that connection's thread; on the accepting one for a connection
+  /// that is refused.
   using Converse = std::function<std::unique_ptr<Conversation>()>;
 
   Listener(const HttpOptions& options, Converse converse);

@@ -18,6 +18,7 @@ Result<ResetBody> reset(std::string_view body);
 Result<BindBody> bind(std::string_view body, std::size_t session_ref_max_bytes);
 Result<ImportBody> import_sessions(std::string_view body, std::size_t session_ref_max_bytes, std::size_t max_items);
 
+/// The bodies of provisioning. In a patch every member is optional, and an absent one keeps its value.
 Result<SpaceBody> space(std::string_view body);
 Result<SpacePatch> space_patch(std::string_view body);
 Result<ChannelBody> channel(std::string_view body);

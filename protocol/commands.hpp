@@ -27,14 +27,17 @@ struct RequestContext {
   std::optional<std::int64_t> if_match;
 };
 
+/// The body of a reset: the session that the caller means to end, if it says.
 struct ResetBody {
   std::optional<Id> expected_current_session_id;
 };
+/// The body of a bind. Without an expected session the caller expects that there is none.
 struct BindBody {
   std::string external_session_ref;
   std::optional<Id> expected_current_session_id;
   bool take_over = false;
 };
+/// An earlier session to import. The cost is in millionths of the currency's unit.
 struct ImportItem {
   Id agent_id;
   std::string external_session_ref;
@@ -45,6 +48,7 @@ struct ImportItem {
   Timestamp created_at;
   Timestamp ended_at;
 };
+/// The body of an import.
 struct ImportBody {
   std::vector<ImportItem> items;
 };
@@ -74,26 +78,32 @@ struct ListSessions {
   Id thread_id;
 };
 
+/// A space to create.
 struct SpaceBody {
   std::string name;
 };
+/// A space's new name, if it gets one.
 struct SpacePatch {
   std::optional<std::string> name;
 };
+/// A channel to create.
 struct ChannelBody {
   std::string name;
   std::optional<Id> operator_agent_id;
   ChannelMode mode = ChannelMode::open;
 };
+/// What changes of a channel; what is absent keeps its value.
 struct ChannelPatch {
   std::optional<std::string> name;
   std::optional<ChannelMode> mode;
   std::optional<Id> operator_agent_id;
 };
+/// A thread to create. Without an operator it starts with its channel's.
 struct ThreadBody {
   std::string title;
   std::optional<Id> operator_agent_id;
 };
+/// What changes of a thread; what is absent keeps its value.
 struct ThreadPatch {
   std::optional<std::string> title;
   std::optional<Id> operator_agent_id;
@@ -107,19 +117,23 @@ struct AgentPatch {
   std::optional<bool> reachable;
   std::optional<std::string> default_model;
 };
+/// A principal to create; agents bring a profile.
 struct PrincipalBody {
   PrincipalKind kind = PrincipalKind::human;
   std::string name;
   std::optional<AgentPatch> agent;
 };
+/// What changes of a principal; what is absent keeps its value.
 struct PrincipalPatch {
   std::optional<std::string> name;
   std::optional<AgentPatch> agent;
 };
+/// A token to create. Without `expires_at` it holds until it is revoked.
 struct TokenBody {
   std::string label;
   std::optional<Timestamp> expires_at;
 };
+/// The level to grant.
 struct GrantBody {
   Level level = Level::read;
 };
@@ -171,6 +185,8 @@ struct UpdateThread {
 };
 struct CloseThread {
   Id id;
+  /// Takes no members.
+  Result<std::monostate> body = {};
 };
 struct CreatePrincipal {
   Result<PrincipalBody> body;

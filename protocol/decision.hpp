@@ -33,6 +33,7 @@ enum class GuardedRow : std::uint8_t {
   principal,   ///< `principals.version`
 };
 
+/// A row and the version that it must still have.
 struct VersionGuard {
   GuardedRow row{};
   Id id;

@@ -20,26 +20,31 @@ struct PageRange {
   bool operator==(const PageRange&) const = default;
 };
 
+/// The spaces of `GET /v1/spaces`.
 struct SpacesPage {
   /// Only spaces that this principal owns or holds a grant on.
   Id visible_to;
   PageRange range;
   bool operator==(const SpacesPage&) const = default;
 };
+/// The channels of a space.
 struct ChannelsPage {
   Id space_id;
   PageRange range;
   bool operator==(const ChannelsPage&) const = default;
 };
+/// The threads of a channel, its main thread included.
 struct ThreadsPage {
   Id channel_id;
   PageRange range;
   bool operator==(const ThreadsPage&) const = default;
 };
+/// All principals of the instance.
 struct PrincipalsPage {
   PageRange range;
   bool operator==(const PrincipalsPage&) const = default;
 };
+/// The tokens of a principal, revoked and expired ones included.
 struct TokensPage {
   Id principal_id;
   PageRange range;

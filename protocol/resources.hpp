@@ -16,6 +16,8 @@ namespace cleat {
 /// What a grant allows; each level holds the ones before it (spec 01). `none` is the absence of a grant.
 enum class Level : std::uint8_t { none, read, write, trigger, manage };
 
+/// What a principal is, what an agent may touch and who pays for it, what a place is and takes, and why a session ended
+/// (spec 01 "Words", spec 03 section 1).
 enum class PrincipalKind : std::uint8_t { human, agent, app };
 enum class ToolClass : std::uint8_t { container, host };
 enum class BillingMode : std::uint8_t { shared, personal };
@@ -85,6 +87,7 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+/// A space: where channels live and who owns everything in it.
 struct Space {
   Id id;
   std::string name;
@@ -98,6 +101,7 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
+/// A channel of a space, with its main thread and the agent that works there.
 struct Channel {
   Id id;
   Id space_id;
@@ -111,6 +115,7 @@ struct Channel {
   bool operator==(const Channel&) const = default;
 };
 
+/// A thread of a channel: one conversation.
 struct Thread {
   Id id;
   Id space_id;
@@ -125,6 +130,7 @@ struct Thread {
   bool operator==(const Thread&) const = default;
 };
 
+/// A principal's level on a space, a channel or a thread.
 struct Grant {
   ScopeKind scope = ScopeKind::space;
   Id resource_id;

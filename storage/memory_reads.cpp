@@ -1,7 +1,6 @@
 /// What the memory twin answers to questions: the same rows that the PostgreSQL adapter's queries find.
 #include <algorithm>
-#include <functional>
-#include <ranges>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -69,7 +68,7 @@ TokenFound MemoryTables::find(const FindToken& question) const {
   const std::lock_guard lock(mutex_);
   if (unavailable_)
     return {ReadStatus::unavailable, std::nullopt, std::nullopt};
-  for (const auto& token : tokens_ | std::views::values) {
+  for (const auto& [id, token] : tokens_) {
     if (token.digest == question.digest)
       return {ReadStatus::ok, token, principals_.at(token.principal_id)};
   }
@@ -157,7 +156,8 @@ PageRows MemoryTables::rows_of(const GrantsPage& page) const {
 
 PageRows MemoryTables::rows_of(const AuditPage& page) const {
   std::vector<AuditEntry> rows;
-  for (const auto& entry : audit_ | std::views::values | std::views::reverse) {
+  for (auto item = audit_.rbegin(); item != audit_.rend(); ++item) {
+    const AuditEntry& entry = item->second;
     const bool wanted =
       (!page.range.after || entry.id < *page.range.after) && (!page.actor_id || entry.actor_id == *page.actor_id) &&
       (!page.action || entry.action == *page.action) && (!page.allowed || entry.allowed == *page.allowed) &&
@@ -202,7 +202,7 @@ Level MemoryTables::level_of(const Id& principal, const Space& space, const std:
 }
 
 std::optional<AgentSession> MemoryTables::current_of_thread(const Id& thread_id) const {
-  for (const auto& row : sessions_ | std::views::values) {
+  for (const auto& [id, row] : sessions_) {
     if (row.thread_id == thread_id && row.is_current())
       return row;
   }
@@ -210,7 +210,7 @@ std::optional<AgentSession> MemoryTables::current_of_thread(const Id& thread_id)
 }
 
 std::optional<AgentSession> MemoryTables::current_of_reference(const Id& agent_id, const std::string& reference) const {
-  for (const auto& row : sessions_ | std::views::values) {
+  for (const auto& [id, row] : sessions_) {
     if (row.agent_id == agent_id && row.external_session_ref == reference && row.is_current())
       return row;
   }
@@ -219,7 +219,7 @@ std::optional<AgentSession> MemoryTables::current_of_reference(const Id& agent_i
 
 std::optional<AgentSession> MemoryTables::newest_of_reference(const Id& agent_id, const std::string& reference) const {
   std::optional<AgentSession> newest;
-  for (const auto& row : sessions_ | std::views::values) {
+  for (const auto& [id, row] : sessions_) {
     if (row.agent_id == agent_id && row.external_session_ref == reference && (!newest || is_newer(row, *newest)))
       newest = row;
   }
@@ -228,7 +228,7 @@ std::optional<AgentSession> MemoryTables::newest_of_reference(const Id& agent_id
 
 std::vector<AgentSession> MemoryTables::newest_first(const Id& thread_id) const {
   std::vector<AgentSession> rows;
-  for (const auto& row : sessions_ | std::views::values) {
+  for (const auto& [id, row] : sessions_) {
     if (row.thread_id == thread_id)
       rows.push_back(row);
   }
@@ -277,7 +277,8 @@ std::vector<LoggedEvent> MemoryTables::events() const {
 std::vector<AuditEntry> MemoryTables::audit() const {
   const std::lock_guard lock(mutex_);
   std::vector<AuditEntry> rows;
-  std::ranges::copy(audit_ | std::views::values, std::back_inserter(rows));
+  for (const auto& [id, entry] : audit_)
+    rows.push_back(entry);
   return rows;
 }
 

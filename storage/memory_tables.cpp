@@ -97,7 +97,7 @@ CommitOutcome MemoryTables::insert_rows(Change& change, const Decision& decision
 
 bool MemoryTables::guards_hold(const Decision& decision) const {
   const auto hold = [this](const auto& guards) {
-    return std::ranges::all_of(guards, [this](const auto& guard) { return holds(guard); });
+    return std::ranges::all_of(guards, [this](const auto& guard) { return this->holds(guard); });
   };
   return hold(decision.guards) && hold(decision.reference_guards) && hold(decision.ends) && hold(decision.rows);
 }

@@ -16,7 +16,7 @@ struct Case {
   [[nodiscard]] const Principal& actor() const { return context.actor(); }
 };
 
-// Places.
+/// Places, one function an operation: refused, or what it comes to (spec 05 "Surface").
 Result<Step> decide(const op::CreateSpace& operation, const Case& c);
 Result<Step> decide(const op::ListSpaces& operation, const Case& c);
 Result<Step> decide(const op::GetSpace& operation, const Case& c);
@@ -31,7 +31,7 @@ Result<Step> decide(const op::GetThread& operation, const Case& c);
 Result<Step> decide(const op::UpdateThread& operation, const Case& c);
 Result<Step> decide(const op::CloseThread& operation, const Case& c);
 
-// People.
+/// People, their tokens and grants, and the audit log.
 Result<Step> decide(const op::CreatePrincipal& operation, const Case& c);
 Result<Step> decide(const op::ListPrincipals& operation, const Case& c);
 Result<Step> decide(const op::GetPrincipal& operation, const Case& c);

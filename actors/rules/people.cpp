@@ -209,10 +209,12 @@ Result<Step> decide(const op::PutGrant& operation, const Case& c) {
 Result<Step> decide(const op::DeleteGrant& operation, const Case& c) {
   if (auto refusal = may_manage_grant(c))
     return because(std::move(*refusal));
+  const Reply done{204, "", std::nullopt, false};
+  // A grant that is gone already is what was asked for; so a repetition is answered like the first time.
   if (!c.facts.subject_grant)
-    return refuse(Code::not_found);
+    return Step{done};
   Decision decision = set_grant(named_grant(operation.scope, operation.resource_id, c, Level::none), "grant.delete", c);
-  finish(decision, {204, "", std::nullopt, false}, c.context);
+  finish(decision, done, c.context);
   return Step{std::move(decision)};
 }
 

@@ -230,9 +230,11 @@ Result<Step> decide(const op::UpdateThread& operation, const Case& c) {
   return changed_thread(before, std::move(after), "thread.update", facts_change, c);
 }
 
-Result<Step> decide(const op::CloseThread&, const Case& c) {
+Result<Step> decide(const op::CloseThread& operation, const Case& c) {
   if (auto refusal = require_level(c.facts.level, Level::write))
     return because(std::move(*refusal));
+  if (!operation.body)
+    return because(operation.body.error());
   const Thread& before = *c.facts.thread;
   if (auto refusal = check_if_match(c.context, before.version, render::thread(before)))
     return because(std::move(*refusal));

@@ -43,14 +43,15 @@ void adopt(ThreadFacts& facts, const Decision& decision);
 /// as it is, because the first end stands.
 AgentSession ended(AgentSession row, Timestamp at, EndReason reason);
 
-/// What a new row of a reference has cost before it began (spec 03 section 5): baseline and cumulative cost of the
-/// reference's newest row with its currency, else nothing in the default currency.
+/// What a new row of a reference has cost before it began, in millionths of the currency's unit.
 struct CostBaseline {
   std::int64_t micros = 0;
   std::string currency;
 
   bool operator==(const CostBaseline&) const = default;
 };
+/// Baseline and cumulative cost of the reference's newest row with its currency, else nothing in the default currency
+/// (spec 03 section 5).
 CostBaseline cost_baseline(const std::optional<AgentSession>& newest, const std::string& default_currency);
 
 } // namespace cleat::rules

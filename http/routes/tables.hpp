@@ -9,6 +9,7 @@
 /// The route tables, one a resource; `routes()` joins them.
 namespace cleat::http {
 
+/// Each stands in the file of its resource.
 std::span<const Route> session_routes();
 std::span<const Route> space_routes();
 std::span<const Route> channel_routes();

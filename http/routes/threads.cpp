@@ -22,7 +22,7 @@ Result<Reply> update(Call& call) {
 }
 
 Result<Reply> close(Call& call) {
-  return call.ask(op::CloseThread{call.ids[0]});
+  return call.ask(op::CloseThread{call.ids[0], bodies::empty(call.body)});
 }
 
 } // namespace
@@ -33,7 +33,7 @@ std::span<const Route> thread_routes() {
     Route{"GET", "/v1/channels/{id}/threads", "listThreads", RateClass::read, false, false, page_parameters, &list},
     Route{"GET", "/v1/threads/{id}", "getThread", RateClass::read, false, false, {}, &get},
     Route{"PATCH", "/v1/threads/{id}", "updateThread", RateClass::admin, true, true, {}, &update},
-    Route{"POST", "/v1/threads/{id}/close", "closeThread", RateClass::admin, true, false, {}, &close},
+    Route{"POST", "/v1/threads/{id}/close", "closeThread", RateClass::admin, true, true, {}, &close},
   };
   return table;
 }

@@ -47,9 +47,8 @@ ActorTest::ActorTest(actors::ActorOptions options) : system(config_) {
 
 ActorTest::~ActorTest() {
   // Under this scheduler no actor ends unless it is run, so the system must not wait for them on its own.
-  for (const caf::actor_addr& address :
-       {registry.address(), directory.address(), deps->store.writer.address(), deps->store.loader.address(),
-        deps->store.librarian.address()})
+  for (const caf::actor_addr& address : {registry.address(), directory.address(), deps->store.writer.address(),
+                                         deps->store.loader.address(), deps->store.librarian.address()})
     caf::anon_send_exit(address, caf::exit_reason::kill);
   run();
   system.await_actors_before_shutdown(false);

@@ -220,6 +220,16 @@ TEST_F(ThreadOwner, IsPassivatedWhenNobodyAsksAndComesBack) {
   EXPECT_EQ(metrics->threads_active.Value(), 1);
 }
 
+TEST_F(ThreadOwner, EndsWithItsRegistry) {
+  const auto without_owner = system.registry().running();
+  bound("ref-1");
+  EXPECT_EQ(system.registry().running(), without_owner + 1);
+  // The timer of the bind's commit still runs; it must not keep the owner, and so the process, alive.
+  caf::anon_send_exit(registry, caf::exit_reason::user_shutdown);
+  run();
+  EXPECT_EQ(system.registry().running(), without_owner - 1);
+}
+
 TEST_F(ThreadOwner, KeepsRowsInOrderWhenTheClockGoesBack) {
   const AgentSession first = bound("ref-1");
   clock->advance(std::chrono::microseconds(-500'000));

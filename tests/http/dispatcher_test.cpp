@@ -97,9 +97,11 @@ TEST_F(DispatcherTest, LeavesTheBodyToTheActorsBecauseRightsComeFirst) {
 }
 
 TEST_F(DispatcherTest, ABodyWhereNoneIsTakenIsRefused) {
-  EXPECT_EQ(problem(request("POST", std::string(thread) + "/close", R"({"a":1})"), "validation_failed"), 400);
-  EXPECT_EQ(answer(request("POST", std::string(thread) + "/close", "{}")).status, 200);
-  EXPECT_EQ(answer(request("POST", std::string(thread) + "/close")).status, 200);
+  const auto id = test::human(1).id.str();
+  const auto grant = std::string(thread) + "/grants/" + id;
+  EXPECT_EQ(problem(request("DELETE", grant, R"({"a":1})"), "validation_failed"), 400);
+  EXPECT_EQ(answer(request("DELETE", grant, "{}")).status, 200);
+  EXPECT_EQ(answer(request("DELETE", grant)).status, 200);
 }
 
 TEST_F(DispatcherTest, AMalformedIdIsAnUnknownOne) {

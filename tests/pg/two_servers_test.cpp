@@ -59,7 +59,6 @@ protected:
     return clients_[0].facts_of(world_.threads[thread].id)->current;
   }
 
-  void TearDown() override { std::fprintf(stderr,"deadlocks %s\n",Sql(url_).value("select deadlocks::text||' rollbacks '||xact_rollback||' commits '||xact_commit from pg_stat_database where datname=current_database()").c_str()); }
   std::string url_ = migrated_database();
   StorageConfig config_;
   caf::actor_system system_{config_};

@@ -74,11 +74,7 @@ Operation read_operation(const YAML::Node& document, const std::string& path, co
   operation.path = path;
   const YAML::Node security = node["security"] ? node["security"] : document["security"];
   operation.needs_token = security && security.size() > 0;
-  if (node["requestBody"]) {
-    operation.takes_body = true;
-    const auto body = resolve(document, node["requestBody"], "requestBodies");
-    operation.body_required = body["required"].as<bool>(false);
-  }
+  operation.takes_body = static_cast<bool>(node["requestBody"]);
   for (const auto& entry : node["responses"]) {
     auto& media = operation.responses[entry.first.as<std::string>()];
     for (const auto& content : resolve(document, entry.second, "responses")["content"])

@@ -36,7 +36,6 @@ struct Operation {
   std::string path;   ///< with `{parameters}`
   bool needs_token = true;
   bool takes_body = false;
-  bool body_required = false;
   /// Media types and schemas of the bodies by status (`200`, `4XX`, `default`); no body is an empty map.
   std::map<std::string, std::map<std::string, Schema>> responses;
 };

@@ -94,10 +94,9 @@ TEST_F(Rights, LevelsComeBeforeTheGuard) {
 }
 
 TEST_F(Rights, AnAgentThatCannotBeReached) {
-  const std::string without =
-    owner.post("/v1/channels/" + world.support.channel + "/threads", Object().text("title", "Empty").str())
-      .json()["id"]
-      .string();
+  const Json channel = owner.post("/v1/spaces/" + world.space + "/channels", R"({"name":"Empty"})").json();
+  const std::string without = channel["main_thread_id"].string();
+  world.grant("channels", channel["id"].string(), world.alex, "trigger");
   EXPECT_EQ(switching(world.alex, without), "403 agent_invocation_denied/agent_not_reachable");
   for (const char* member : {"enabled", "reachable"}) {
     const auto path = "/v1/principals/" + world.lotse.id;

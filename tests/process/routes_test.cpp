@@ -30,8 +30,8 @@ const std::map<std::string, Needs>& needs() {
     {"getHealth", Needs::nothing},
     {"getReadiness", Needs::nothing},
     {"getMetrics", Needs::nothing},
-    {"getOpenApi", Needs::nothing},
-    {"getDocs", Needs::nothing},
+    {"getContract", Needs::nothing},
+    {"getDocumentation", Needs::nothing},
     {"getMe", Needs::token},
     {"listSpaces", Needs::token},
     {"createSpace", Needs::instance_owner},
@@ -135,7 +135,7 @@ protected:
             {"grants", subject.id},  {"tokens", token}};
   }
 
-  /// The class of the answer: a status that denies, or 0 for everything that a caller with the right may see.
+  /// The status of a denial, or 0 for everything that a caller with the right may see.
   static int expected(Needs needed, const Caller& caller) {
     const bool is_subject = caller.name == "the subject";
     const auto level = [&](int least) { return caller.level == 0 ? 404 : caller.level < least ? 403 : 0; };

@@ -17,7 +17,8 @@ using Names = std::set<std::string>;
 /// The place of a file in the direction of includes. Rules and libpq's wrappers are narrower than their rooms;
 /// whole-process tests and the load generator see the product from outside.
 std::string place_of(const std::string& path) {
-  for (const char* narrow : {"actors/rules/", "storage/pg/", "apps/cleat-load/", "tests/process/", "tests/support/", "tests/tidy/"})
+  for (const char* narrow :
+       {"actors/rules/", "storage/pg/", "apps/cleat-load/", "tests/process/", "tests/support/", "tests/tidy/"})
     if (path.starts_with(narrow))
       return std::string(narrow).substr(0, std::string(narrow).size() - 1);
   return path.substr(0, path.find('/'));
@@ -34,7 +35,7 @@ const std::map<std::string, Names>& visible() {
     {"actors", {"base", "protocol", "storage", "actors/rules"}},
     {"http", {"base", "protocol", "storage", "actors", "actors/rules", "generated"}},
     {"apps", {"base", "protocol", "storage", "actors", "http", "generated"}},
-    {"apps/cleat-load", {}},
+    {"apps/cleat-load", {"base", "protocol"}},
     {"tests",
      {"base", "protocol", "storage", "storage/pg", "actors", "actors/rules", "http", "apps", "generated",
       "tests/support"}},

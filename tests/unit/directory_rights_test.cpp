@@ -168,6 +168,10 @@ TEST(DirectoryRights, RightsComeBeforeTheBody) {
     EXPECT_EQ(told(operation, operations.all(Level::manage), operations.world.sam), owner_only) << operation.index();
     EXPECT_EQ(told(operation, operations.all(Level::manage), operations.world.owner), body) << operation.index();
   }
+  const op::CloseThread close{operations.thread, wrong()};
+  EXPECT_EQ(told(close, operations.all(Level::none), operations.world.alex), hidden);
+  EXPECT_EQ(told(close, operations.all(Level::read), operations.world.alex), too_low);
+  EXPECT_EQ(told(close, operations.all(Level::write), operations.world.alex), body);
   const std::vector<DirectoryOperation> listed{op::ListChannels{operations.space, wrong()},
                                                op::ListThreads{operations.channel, wrong()}};
   for (const DirectoryOperation& operation : listed) {

@@ -65,8 +65,8 @@ RC_GTEST_PROP(Ids, AreVersion7WithTheirTime, ()) {
   RandomIdSource source;
   const Id id = source.next(now);
   RC_ASSERT(milliseconds_of(id) == static_cast<std::uint64_t>(ms));
-  RC_ASSERT(id.bytes[6] >> 4 == 7);
-  RC_ASSERT(id.bytes[8] >> 6 == 2);
+  RC_ASSERT((id.bytes[6] >> 4) == 7);
+  RC_ASSERT((id.bytes[8] >> 6) == 2);
 }
 
 RC_GTEST_PROP(Ids, MadeLaterSortLater, ()) {
