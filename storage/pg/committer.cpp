@@ -69,7 +69,8 @@ std::vector<CommitOutcome> Committer::commit(std::span<const Decision* const> ba
       settle(refused_alone(*attempt.error, refusals.front()));
     else if (attempt.ended == Ended::refused) {
       for (const std::size_t number : open)
-        outcomes[number] = commit(batch.subspan(number, 1)).front();
+        if (reachable()) // else nobody is kept waiting for more tries to connect
+          outcomes[number] = commit(batch.subspan(number, 1)).front();
       open.clear();
     } else if (!may_try_again(attempt.ended, tries))
       settle(CommitOutcome::unavailable);
@@ -137,36 +138,42 @@ Committer::Attempt Committer::attempt(const Send& send) {
     log::get().warn("database: connection lost: {}", error.what());
     database_.drop();
     return {error.timed_out() ? Ended::unavailable : Ended::lost};
+  } catch (...) {
+    database_.drop(); // else the next batch would go on in this transaction and commit it
+    throw;
   }
   if (!sent.error && sent.acceptable)
     return finish(*connection, sent.xid, marker);
   roll_back(*connection);
   if (!sent.error)
     return {Ended::rolled_back};
-  switch (sent.error->category()) {
+  return judge(std::move(*sent.error));
+}
+
+Committer::Attempt Committer::judge(SqlError error) {
+  switch (error.category()) {
     case SqlCategory::retry:
       return {Ended::deadlocked};
     case SqlCategory::unavailable:
       // A server that takes no writes any more keeps its connections, so the next try has to look for another one.
-      log::get().warn("database: {}", sent.error->what());
+      log::get().warn("database: {}", error.what());
       database_.drop();
       return {Ended::unavailable};
     case SqlCategory::unique:
     case SqlCategory::mistake:
       break;
   }
-  return {Ended::refused, std::move(sent.error)};
+  return {Ended::refused, std::move(error)};
 }
 
 Committer::Attempt Committer::finish(Connection& connection, const std::string& xid, const Id& marker) {
   try {
     Pipeline pipeline(connection);
     pipeline.add(statements::commit);
-    std::optional<SqlError> error = pipeline.try_run();
+    auto error = pipeline.try_run();
     if (!error)
       return {Ended::committed};
-    const bool again = error->category() == SqlCategory::retry;
-    return {again ? Ended::deadlocked : Ended::refused, std::move(error)};
+    return judge(std::move(*error)); // refused by a server that answers: nothing was committed
   } catch (const ConnectionLost& error) {
     log::get().warn("database: connection lost around COMMIT, asking what became of it: {}", error.what());
   }

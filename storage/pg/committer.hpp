@@ -62,6 +62,8 @@ private:
 
   Attempt attempt(const Send& send);
   Attempt finish(Connection& connection, const std::string& xid, const Id& marker);
+  /// How a refusal of PostgreSQL ends a try.
+  Attempt judge(SqlError error);
   void roll_back(Connection& connection);
   [[nodiscard]] bool may_try_again(Ended ended, Tries& tries) const;
   Attempt attempt_batch(std::span<const Decision* const> batch, std::vector<std::optional<CommitOutcome>>& refusals);

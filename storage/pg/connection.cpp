@@ -40,14 +40,15 @@ SqlError refusal_of(const PGresult* result) {
 }
 
 /// How a session differs from PostgreSQL's defaults. Every hot statement finds its rows through indexes; a plan that
-/// was made while a table was small must not become a scan of a large one, hence no sequential scans and no joins
-/// that need them. A transaction whose client has fallen silent must not hold its locks for long. Durability is not
-/// ours to weaken: whoever switched `synchronous_commit` off for the role gets it back on.
+/// was made while a table was small must not become a scan of a large one, hence no scans of whole tables and no joins
+/// that need them, and planning once is enough. A transaction whose client has fallen silent must not hold its locks
+/// for long. Durability is not ours to weaken: whoever switched `synchronous_commit` off for the role gets it back on.
 std::string session_settings(const DatabaseOptions& options) {
   const std::string timeout = std::to_string(options.statement_timeout_s * 1000);
   return "SET statement_timeout = " + timeout + "; SET idle_in_transaction_session_timeout = " + timeout +
-         "; SET TimeZone = 'UTC'; SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off"
-         "; SET enable_mergejoin = off; SELECT set_config('synchronous_commit', 'on', false)"
+         "; SET TimeZone = 'UTC'; SET jit = off; SET enable_seqscan = off; SET enable_bitmapscan = off"
+         "; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SELECT "
+         "set_config('synchronous_commit', 'on', false)"
          " WHERE current_setting('synchronous_commit') = 'off'";
 }
 
