@@ -6,8 +6,11 @@ SELECT t.id, t.space_id, t.channel_id, t.kind, t.title, t.state, t.operator_agen
          WHEN q.deepest_id IS DISTINCT FROM coalesce(t.id, c.id, s.id) THEN NULL
          WHEN s.owner_id = q.actor_id THEN 'manage'
          ELSE (
-           SELECT max(g.level)::text FROM grants g
-           WHERE g.principal_id = q.actor_id AND g.resource_id = ANY (ARRAY[t.id, c.id, s.id])
+           SELECT max(held.level)::text
+           FROM unnest(ARRAY[t.id, c.id, s.id]) AS path (id)
+           CROSS JOIN LATERAL (
+             SELECT g.level FROM grants g WHERE g.resource_id = path.id AND g.principal_id = q.actor_id LIMIT 1
+           ) held
          )
        END
 FROM (

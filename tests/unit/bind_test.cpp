@@ -265,6 +265,28 @@ TEST(Bind, AReferenceThatIsCurrentElsewhereIsJudgedThere) {
   EXPECT_TRUE(bound(facts, reference, body_of(facts, true), call));
 }
 
+TEST(Bind, AReferenceThatIsCurrentHereIsOpen) {
+  const World world;
+  ThreadFacts facts = world.thread(1);
+  const AgentSession own = give_current(facts, 50, "ref");
+  const AgentSession newest =
+    rules::ended(session_in(world.thread(3), 61, "ref", noon - tick), noon, EndReason::import);
+  const ReferenceFacts reference{world.lotse.id, "ref", own, newest, {}, OtherThread{world.thread(3), Level::none}};
+  const Call call(world.alex);
+  EXPECT_TRUE(bound(facts, reference, body_of(facts), call)) << "who may go on with it opens nothing";
+}
+
+TEST(Bind, AWrongBodyNamesNoReference) {
+  const World world;
+  const ThreadFacts facts = world.thread();
+  const Call call(world.alex);
+  const Refusal wrong = invalid({{"/external_session_ref", FieldCode::required}});
+  const BindSession command{call.request, facts.thread.id, tl::unexpected(wrong)};
+  EXPECT_EQ(refusal_of(rules::bind({facts, Level::trigger}, std::nullopt, command, call.context)), wrong);
+  EXPECT_EQ(refusal_of(rules::bind({facts, Level::none}, std::nullopt, command, call.context)),
+            denied(Code::not_found));
+}
+
 TEST(Bind, ContinuesTheCostOfTheNewestRow) {
   const World world;
   const ThreadFacts facts = world.thread(1);
