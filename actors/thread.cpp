@@ -32,6 +32,13 @@ std::optional<std::string> reference_of(const ThreadCommand& command) {
   return bind && bind->body ? std::optional(bind->body->external_session_ref) : std::nullopt;
 }
 
+/// The answer of a loader that gives none.
+storage::ThreadLoaded unavailable() {
+  storage::ThreadLoaded answer;
+  answer.status = storage::ReadStatus::unavailable;
+  return answer;
+}
+
 } // namespace
 
 void ThreadState::init(const Id& thread_id, DependenciesPtr deps) {
@@ -41,6 +48,7 @@ void ThreadState::init(const Id& thread_id, DependenciesPtr deps) {
 
 AnswerPromise ThreadState::enqueue(ThreadCommand command) {
   auto promise = self_->make_response_promise<Answer>();
+  abandon_overdue_round();
   if (static_cast<std::int64_t>(queue_.size()) >= deps_->options.thread_queue_max) {
     promise.deliver(Answer{cleat::refuse(Code::overloaded)});
     return promise;
@@ -55,8 +63,17 @@ void ThreadState::start_round() {
   if (busy_ || queue_.empty())
     return;
   busy_ = true;
+  ++round_number_;
+  round_since_ = self_->clock().now();
   round_.swap(queue_);
   load(can_trust_memory());
+}
+
+void ThreadState::abandon_overdue_round() {
+  if (!busy_ || self_->clock().now() - round_since_ < patience(*deps_))
+    return;
+  ++round_number_;
+  refuse_round({committing_ ? Code::outcome_unknown : Code::unavailable});
 }
 
 bool ThreadState::can_trust_memory() const {
@@ -89,12 +106,18 @@ void ThreadState::load(bool trust_memory) {
     return decide_round({}, true);
   if (!trust_memory && facts_)
     deps_->metrics->revalidations.Increment();
-  self_->request(deps_->store.loader, patience(*deps_), std::move(question))
-    .then([this, trust_memory](const storage::ThreadLoaded& loaded) { on_loaded(loaded, trust_memory); },
-          [this](const caf::error&) { refuse_round({Code::unavailable}); });
+  // Storage bounds its own answers, and a round that is overdue is abandoned, so no timer is set (decision 0010).
+  self_->request(deps_->store.loader, caf::infinite, std::move(question))
+    .then([this, trust_memory,
+           round = round_number_](const storage::ThreadLoaded& loaded) { on_loaded(round, loaded, trust_memory); },
+          [this, trust_memory, round = round_number_](const caf::error&) {
+            on_loaded(round, unavailable(), trust_memory);
+          });
 }
 
-void ThreadState::on_loaded(const storage::ThreadLoaded& loaded, bool trusted_memory) {
+void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& loaded, bool trusted_memory) {
+  if (round != round_number_)
+    return;
   if (loaded.status != storage::ReadStatus::ok)
     return refuse_round({Code::unavailable});
   if (!trusted_memory) {
@@ -160,12 +183,14 @@ void ThreadState::refuse(Waiting waiting, Refusal refusal) {
 
 void ThreadState::commit(Decision decision) {
   committing_ = std::make_shared<const Decision>(std::move(decision));
-  self_->request(deps_->store.writer, patience(*deps_), storage::Commit{committing_})
-    .then([this](const storage::CommitResult& result) { on_committed(result.outcome); },
-          [this](const caf::error&) { on_committed(CommitOutcome::unknown); });
+  self_->request(deps_->store.writer, caf::infinite, storage::Commit{committing_})
+    .then([this, round = round_number_](const storage::CommitResult& result) { on_committed(round, result.outcome); },
+          [this, round = round_number_](const caf::error&) { on_committed(round, CommitOutcome::unknown); });
 }
 
-void ThreadState::on_committed(CommitOutcome outcome) {
+void ThreadState::on_committed(std::uint64_t round, CommitOutcome outcome) {
+  if (round != round_number_)
+    return;
   deps_->metrics->decisions.Add({{"outcome", std::string(storage::to_string(outcome))}}).Increment();
   const auto decision = std::move(committing_);
   if (outcome == CommitOutcome::stale || outcome == CommitOutcome::lost_race)
@@ -200,6 +225,7 @@ void ThreadState::refuse_round(const Refusal& refusal) {
   for (Waiting& waiting : round_)
     waiting.asked->refuse(refusal);
   round_.clear();
+  committing_.reset();
   facts_.reset();
   end_round();
 }

@@ -49,17 +49,20 @@ private:
   };
 
   void start_round();
+  /// Lets go of a round whose storage does not answer any more, so that it blocks its thread no longer than
+  /// `database.request_timeout_s`. Called when a command arrives: nobody waits when none does.
+  void abandon_overdue_round();
   /// Whether the round can be decided on what is known, leaving the truth to the guards.
   [[nodiscard]] bool can_trust_memory() const;
   void load(bool trust_memory);
-  void on_loaded(const storage::ThreadLoaded& loaded, bool trusted_memory);
+  void on_loaded(std::uint64_t round, const storage::ThreadLoaded& loaded, bool trusted_memory);
   void decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory);
   /// Asks the rule. `next_reference` and `next_named` walk through what was loaded for the round's commands.
   [[nodiscard]] Result<Decision> decide(const Waiting& waiting, Level level, const storage::ThreadLoaded& loaded,
                                         std::size_t& next_reference, std::size_t& next_named) const;
   void refuse(Waiting waiting, Refusal refusal);
   void commit(Decision decision);
-  void on_committed(storage::CommitOutcome outcome);
+  void on_committed(std::uint64_t round, storage::CommitOutcome outcome);
   void decide_again();
   void refuse_round(const Refusal& refusal);
   void end_round();
@@ -79,6 +82,9 @@ private:
   std::deque<Waiting> round_;
   std::shared_ptr<const Decision> committing_;
   bool busy_ = false;
+  /// Which round is being worked on, since when; an answer to an abandoned one is late and ignored.
+  std::uint64_t round_number_ = 0;
+  caf::actor_clock::time_point round_since_;
 };
 
 /// The behavior of a thread's owner. One per active thread; `registry` spawns and passivates them.

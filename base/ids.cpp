@@ -1,6 +1,7 @@
 #include "base/ids.hpp"
 
 #include <cstring>
+#include <span>
 
 #include "base/random.hpp"
 
@@ -20,6 +21,24 @@ std::optional<std::uint8_t> nibble(char c) {
     return static_cast<std::uint8_t>(c - 'a' + 10);
   return std::nullopt;
 }
+
+/// Random bytes for ids, drawn in bulk: a call of the generator costs far more than the ten bytes an id takes.
+/// Secrets are never taken from here; they are drawn for themselves.
+class RandomPool {
+public:
+  void fill(std::span<std::uint8_t> out) {
+    if (bytes_.size() - used_ < out.size()) {
+      fill_random(bytes_);
+      used_ = 0;
+    }
+    std::memcpy(out.data(), bytes_.data() + used_, out.size());
+    used_ += out.size();
+  }
+
+private:
+  std::array<std::uint8_t, 1024> bytes_{};
+  std::size_t used_ = bytes_.size();
+};
 
 } // namespace
 
@@ -54,8 +73,9 @@ std::optional<Id> Id::parse(std::string_view text) {
 }
 
 Id RandomIdSource::next(Timestamp now) {
+  thread_local RandomPool pool;
   Id id;
-  fill_random(id.bytes);
+  pool.fill(id.bytes);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   for (std::size_t i = 0; i < 6; ++i)
     id.bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(ms) >> (8 * (5 - i)));

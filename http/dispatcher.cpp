@@ -183,10 +183,13 @@ void Dispatcher::complete(const Request& request, Outgoing& outgoing) {
   const auto time = Steady::now() - request.begin;
   (route != nullptr ? meters_.at(route) : unmatched_).count(outgoing.status, time);
   // The route's pattern and never what the client wrote there: paths and queries hold ids and more.
-  log::get().info("{} {} {} {:.1f} ms request={} trace={}", route != nullptr ? route->method : "-",
-                  route != nullptr ? route->pattern : "-", outgoing.status,
-                  std::chrono::duration<double, std::milli>(time).count(), request.id,
-                  trace_id(request.incoming.headers).value_or("-"));
+  // Failures of the server are worth a line each; the rest is counted by metrics and shown with log.level = debug,
+  // because a line for every request costs more than a tenth of a bind.
+  const auto level = outgoing.status >= 500 ? spdlog::level::warn : spdlog::level::debug;
+  log::get().log(level, "{} {} {} {:.1f} ms request={} trace={}", route != nullptr ? route->method : "-",
+                 route != nullptr ? route->pattern : "-", outgoing.status,
+                 std::chrono::duration<double, std::milli>(time).count(), request.id,
+                 trace_id(request.incoming.headers).value_or("-"));
 }
 
 std::string Dispatcher::new_request_id() {

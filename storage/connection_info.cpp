@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -11,26 +10,30 @@
 namespace cleat::storage {
 namespace {
 
-std::vector<std::string> split(const std::string& list) {
+std::vector<std::string> split(std::string_view list) {
   std::vector<std::string> parts;
-  std::istringstream in(list);
-  for (std::string part; std::getline(in, part, ',');)
-    parts.push_back(part);
+  for (std::size_t comma = list.find(','); comma != std::string_view::npos; comma = list.find(',')) {
+    parts.emplace_back(list.substr(0, comma));
+    list.remove_prefix(comma + 1);
+  }
+  parts.emplace_back(list);
   return parts;
 }
 
-/// `host:port, host:port`; libpq takes one port for all hosts or one for each.
+/// `host:port, host:port`; libpq takes one port for all hosts or one for each, where an empty one is the default.
 std::string servers(const std::string& hosts, const std::string& ports) {
+  if (hosts.empty())
+    return "the default server";
   const auto port_list = split(ports);
   std::string text;
   std::size_t i = 0;
   for (const auto& host : split(hosts)) {
-    text += (text.empty() ? "" : ", ") + host;
-    if (!port_list.empty())
-      text += ":" + port_list[port_list.size() == 1 ? 0 : i % port_list.size()];
+    text += (i > 0 ? ", " : "") + host;
+    if (const auto& port = port_list[port_list.size() == 1 ? 0 : i % port_list.size()]; !port.empty())
+      text += ":" + port;
     ++i;
   }
-  return text.empty() ? "the default server" : text;
+  return text;
 }
 
 } // namespace

@@ -85,6 +85,7 @@ struct FindToken {
   Digest digest{};
 };
 
+/// The token of that digest and whose it is; nothing when there is none.
 struct TokenFound {
   ReadStatus status = ReadStatus::ok;
   std::optional<Token> token;
@@ -98,6 +99,7 @@ struct FindIdempotency {
   std::string key;
 };
 
+/// The answer stored under that key; nothing when there is none.
 struct IdempotencyFound {
   ReadStatus status = ReadStatus::ok;
   std::optional<IdempotencyRecord> record;
@@ -115,6 +117,7 @@ struct LoadDirectory {
   std::optional<Id> referred_id;
 };
 
+/// The facts that were asked for, all of one snapshot.
 struct DirectoryLoaded {
   ReadStatus status = ReadStatus::ok;
   DirectoryFacts facts;
@@ -125,6 +128,7 @@ struct ReadPage {
   PageQuery query;
 };
 
+/// The rows of that page, at most one more than its limit.
 struct PageRead {
   ReadStatus status = ReadStatus::ok;
   PageRows rows;
@@ -136,6 +140,7 @@ struct Bootstrap {
   Token token;
 };
 
+/// Whether the owner was made; not when the instance had principals already.
 struct Bootstrapped {
   ReadStatus status = ReadStatus::ok;
   bool created = false;
@@ -148,6 +153,7 @@ struct CollectGarbage {
   std::int64_t limit = 0;
 };
 
+/// How many rows were removed.
 struct GarbageCollected {
   ReadStatus status = ReadStatus::ok;
   std::int64_t removed = 0;
@@ -156,6 +162,7 @@ struct GarbageCollected {
 /// Whether the database answers; for `/readyz`.
 struct Ping {};
 
+/// The database answered, or did not.
 struct Pong {
   ReadStatus status = ReadStatus::ok;
 };

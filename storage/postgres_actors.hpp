@@ -11,6 +11,7 @@
 /// The three actors behind `open_postgres`. They block in libpq, so each is detached.
 namespace cleat::storage {
 
+/// Each spawns one of them over a connection of its own, which is made at the first request.
 writer_actor spawn_postgres_writer(caf::actor_system& system, const DatabaseOptions& options,
                                    const std::shared_ptr<Metrics>& metrics);
 loader_actor spawn_postgres_loader(caf::actor_system& system, const DatabaseOptions& options,

@@ -1,8 +1,10 @@
 #include "apps/cleatd/instance.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include <caf/actor_system.hpp>
@@ -32,6 +34,10 @@ constexpr const char* endpoints_file = "endpoints.json";
 caf::actor_system_config& prepared(caf::actor_system_config& config) {
   config.add_message_types<caf::id_block::cleat_storage>();
   config.add_message_types<caf::id_block::cleat_actors>();
+  // Workers that look for work share one queue. The default, stealing, polls with short sleeps, and these wake-ups cost
+  // more than the queue's lock where there are few cores (docs/operating/performance.md).
+  config.set("scheduler.policy", caf::atom("sharing"));
+  config.set("scheduler.max-threads", std::max<std::size_t>(2, std::thread::hardware_concurrency()));
   return config;
 }
 

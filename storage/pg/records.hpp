@@ -16,6 +16,7 @@ inline constexpr int space_columns = 6;
 inline constexpr int principal_columns = 12;
 inline constexpr int session_columns = 14;
 
+/// Each reads one record, column after column, in the order in which the statements name them.
 Thread read_thread(RowReader& in);
 Channel read_channel(RowReader& in);
 Space read_space(RowReader& in);

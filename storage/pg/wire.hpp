@@ -38,6 +38,7 @@ Integer read_integer(std::string_view bytes) {
 template <class T>
 struct Wire;
 
+/// `boolean`: one byte.
 template <>
 struct Wire<bool> {
   static constexpr std::uint32_t oid = 16;
@@ -45,6 +46,7 @@ struct Wire<bool> {
   static bool read(std::string_view bytes) { return read_integer<std::uint8_t>(bytes) != 0; }
 };
 
+/// `bigint`.
 template <>
 struct Wire<std::int64_t> {
   static constexpr std::uint32_t oid = 20;
@@ -52,17 +54,20 @@ struct Wire<std::int64_t> {
   static std::int64_t read(std::string_view bytes) { return read_integer<std::int64_t>(bytes); }
 };
 
+/// `text`, for writing: the bytes as they are, which are valid UTF-8.
 template <>
 struct Wire<std::string_view> {
   static constexpr std::uint32_t oid = 25;
   static void write(std::string& out, std::string_view value) { out += value; }
 };
 
+/// `text`, for writing and reading.
 template <>
 struct Wire<std::string> : Wire<std::string_view> {
   static std::string read(std::string_view bytes) { return std::string(bytes); }
 };
 
+/// `bytea` of 32 bytes.
 template <>
 struct Wire<Digest> {
   static constexpr std::uint32_t oid = 17;
@@ -80,6 +85,7 @@ struct Wire<Digest> {
   }
 };
 
+/// `uuid`: sixteen bytes.
 template <>
 struct Wire<Id> {
   static constexpr std::uint32_t oid = 2950;
@@ -97,6 +103,7 @@ struct Wire<Id> {
   }
 };
 
+/// `timestamptz`: microseconds, exactly.
 template <>
 struct Wire<Timestamp> {
   static constexpr std::uint32_t oid = 1184;
@@ -114,6 +121,7 @@ struct Nullable {
   using type = T;
   static const T* get(const T& value) { return &value; }
 };
+/// The same for what may be NULL.
 template <class T>
 struct Nullable<std::optional<T>> {
   using type = T;

@@ -144,6 +144,14 @@ TEST_P(ReadSuite, AReferenceIsFoundInAnotherThread) {
   EXPECT_EQ(reference.newest_thread, (OtherThread{newest_there, Level::none}));
 }
 
+TEST_P(ReadSuite, OfTwoRowsOfOneMomentTheLaterIdIsTheNewest) {
+  const auto first = world_.imported(world_.threads[1], "ref-1", at(10));
+  const auto second = world_.imported(world_.threads[2], "ref-1", at(10));
+  commit(world_.bind(second));
+  commit(world_.bind(first));
+  EXPECT_EQ(client_->load(probe(world_.threads[0], world_.alex, "ref-1")).references.at(0).newest, second);
+}
+
 TEST_P(ReadSuite, AReferenceOfTheThreadItselfNamesNoOther) {
   const auto row = world_.session(world_.threads[0], "ref-1");
   commit(world_.bind(row));

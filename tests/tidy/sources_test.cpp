@@ -80,15 +80,13 @@ TEST(Sources, EveryStatementIsUsed) {
 
 /// Whether a line at namespace level declares a type or a function.
 bool declares(std::string_view line) {
-  static const std::regex type(R"(^(class|struct|enum class|enum) \w+.*)");
+  static const std::regex type(R"(^(class|struct|enum class|enum) \w+( |;|$).*)");
   static const std::regex function(R"(^[A-Za-z_][\w:<>,&*\[\] ]* [&*]*[a-z_]\w*\(.*)");
   static const std::regex other(R"(^(using|template|static_assert|namespace|return|extern|CAF_|#).*)");
   const std::string text(line);
   if (std::regex_match(text, other))
     return false;
-  if (text.starts_with("struct std::"))
-    return false;
-  // A type that is only announced is documented where it is defined.
+  // A type that is only announced is documented where it is defined, a specialization at its template.
   if (std::regex_match(text, type))
     return !text.ends_with(';') || text.find('{') != std::string::npos;
   return std::regex_match(text, function);
