@@ -1,10 +1,8 @@
 #include "apps/cleatd/instance.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <caf/actor_system.hpp>
@@ -31,14 +29,14 @@ namespace {
 constexpr const char* endpoints_file = "endpoints.json";
 
 /// A configuration that knows every message type.
-caf::actor_system_config& prepared(caf::actor_system_config& config) {
-  config.add_message_types<caf::id_block::cleat_storage>();
-  config.add_message_types<caf::id_block::cleat_actors>();
+caf::actor_system_config& prepared(caf::actor_system_config& system_config, const Config& config) {
+  system_config.add_message_types<caf::id_block::cleat_storage>();
+  system_config.add_message_types<caf::id_block::cleat_actors>();
   // Workers that look for work share one queue. The default, stealing, polls with short sleeps, and these wake-ups cost
   // more than the queue's lock where there are few cores (docs/operating/performance.md).
-  config.set("scheduler.policy", caf::atom("sharing"));
-  config.set("scheduler.max-threads", std::max<std::size_t>(2, std::thread::hardware_concurrency()));
-  return config;
+  system_config.set("scheduler.policy", caf::atom("sharing"));
+  system_config.set("scheduler.max-threads", static_cast<std::size_t>(config.actors_workers));
+  return system_config;
 }
 
 std::string url_of(const Listen& listen, std::uint16_t port) {
@@ -51,7 +49,7 @@ std::string url_of(const Listen& listen, std::uint16_t port) {
 /// Everything that exists while requests are served. Members are taken apart from the last to the first.
 struct Instance::Actors {
   Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics)
-    : system(prepared(system_config)),
+    : system(prepared(system_config, config)),
       store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
     auto dependencies = std::make_shared<actors::Dependencies>();
     dependencies->store = store;

@@ -2,6 +2,9 @@
 #include <string>
 #include <vector>
 
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/registry.hpp"
 #include "tests/actor/fixture.hpp"
 
 namespace cleat::test {
@@ -236,6 +239,38 @@ TEST_F(ThreadOwner, KeepsRowsInOrderWhenTheClockGoesBack) {
   const AgentSession second = bound("ref-2");
   EXPECT_GT(second.created_at, first.created_at);
   EXPECT_EQ(tables->sessions_of(thread().id).front().id, second.id);
+}
+
+/// A writer that takes decisions and never answers: the defect that deadlines are for.
+class StuckWriter : public ActorTest {
+public:
+  StuckWriter() {
+    auto stuck = system.spawn([](storage::writer_actor::pointer self) -> storage::writer_actor::behavior_type {
+      return {[self](const storage::Commit&) { return self->make_response_promise<storage::CommitResult>(); },
+              [self](const storage::RecordDenial&) { return self->make_response_promise<storage::CommitResult>(); }};
+    });
+    auto broken = *deps;
+    broken.store.writer = stuck;
+    caf::anon_send_exit(registry, caf::exit_reason::kill);
+    registry = actors::spawn_registry(system, std::make_shared<const actors::Dependencies>(broken));
+    writer = caf::actor_cast<caf::actor>(stuck);
+  }
+  ~StuckWriter() override { caf::anon_send_exit(writer, caf::exit_reason::kill); }
+
+  caf::actor writer;
+};
+
+TEST_F(StuckWriter, BlocksItsThreadNoLongerThanTheRequestTimeout) {
+  const auto first = send(bind(world.alex, world.threads[0], "ref-1"));
+  run();
+  EXPECT_FALSE(first->has_value());
+  scheduler().advance_time(std::chrono::seconds(limits::request_timeout_s));
+  run();
+  const auto second = send(bind(world.alex, world.threads[0], "ref-2"));
+  run();
+  ASSERT_TRUE(first->has_value()) << "given up when the next command came";
+  EXPECT_EQ(refusal_of(**first).code, Code::outcome_unknown);
+  EXPECT_FALSE(second->has_value()) << "which is now being worked on";
 }
 
 class NarrowThreadOwner : public ActorTest {

@@ -12,12 +12,13 @@
 
 namespace cleat::test {
 
-/// Tests that share one server over one database of the shared cluster. Each builds its own `World` in it.
+/// Tests that share one server over one database of the shared cluster. Each builds its own `World` in it. The server
+/// logs all it can, so that tests which look for secrets in its log look everywhere.
 class ServerSuite : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     url_ = std::make_unique<std::string>(shared_cluster().createdb(fresh_database_name()));
-    server_ = std::make_unique<Server>(ServerOptions{*url_});
+    server_ = std::make_unique<Server>(ServerOptions{*url_, {}, {{"CLEAT_LOG_LEVEL", "debug"}}});
   }
 
   static void TearDownTestSuite() {
