@@ -1,5 +1,8 @@
 #include "storage/pg/loading.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "storage/pg/records.hpp"
 #include "storage/pg/thread_loading.hpp"
 
@@ -39,10 +42,28 @@ void add_keys(Pipeline& pipeline, const std::vector<FindIdempotency>& questions,
   });
 }
 
+/// References of owners that know their threads, which is what most binds ask: one statement, which is a snapshot by
+/// itself. Nothing when a reference leads to another thread, because that one must be seen at the same moment.
+std::optional<std::vector<ThreadLoaded>> load_references_alone(Connection& connection, const Questions& questions) {
+  ThreadLoading threads(questions.threads);
+  if (!questions.tokens.empty() || !questions.keys.empty() || !threads.asks_for_references_alone())
+    return std::nullopt;
+  Pipeline pipeline(connection);
+  threads.add_references(pipeline);
+  pipeline.run();
+  if (threads.met_other_threads())
+    return std::nullopt;
+  return threads.take_answers();
+}
+
 } // namespace
 
 Answers load(Connection& connection, const Questions& questions) {
   Answers answers;
+  if (auto references = load_references_alone(connection, questions)) {
+    answers.threads = std::move(*references);
+    return answers;
+  }
   ThreadLoading threads(questions.threads);
   Pipeline pipeline(connection);
   pipeline.add(statements::begin_snapshot);

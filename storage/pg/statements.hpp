@@ -58,8 +58,7 @@ inline constexpr Statement insert_token{"insert_token", sql::insert_token_sql};
 inline constexpr Statement list_schema_migrations{"list_schema_migrations", sql::list_schema_migrations_sql};
 inline constexpr Statement load_levels{"load_levels", sql::load_levels_sql};
 inline constexpr Statement load_named{"load_named", sql::load_named_sql};
-inline constexpr Statement load_references_current{"load_references_current", sql::load_references_current_sql};
-inline constexpr Statement load_references_newest{"load_references_newest", sql::load_references_newest_sql};
+inline constexpr Statement load_references{"load_references", sql::load_references_sql};
 inline constexpr Statement load_sessions{"load_sessions", sql::load_sessions_sql};
 inline constexpr Statement load_threads{"load_threads", sql::load_threads_sql};
 inline constexpr Statement lock_agents{"lock_agents", sql::lock_agents_sql};
@@ -120,9 +119,8 @@ inline constexpr std::array writer{begin,
                                    delete_grant};
 
 /// What the loader prepares.
-inline constexpr std::array loader{
-  begin_snapshot,         commit,      load_threads,    load_levels, load_sessions, load_named, load_references_current,
-  load_references_newest, find_tokens, find_idempotency};
+inline constexpr std::array loader{begin_snapshot, commit,          load_threads, load_levels,     load_sessions,
+                                   load_named,     load_references, find_tokens,  find_idempotency};
 
 /// What the librarian prepares.
 inline constexpr std::array librarian{begin,

@@ -31,6 +31,12 @@ bool ThreadLoading::asks_for_references() const {
   return std::ranges::any_of(questions_, [](const LoadThread& question) { return !question.references.empty(); });
 }
 
+bool ThreadLoading::asks_for_references_alone() const {
+  return !needs_threads() && std::ranges::none_of(questions_, [](const LoadThread& question) {
+    return question.with_sessions || !question.named.empty();
+  });
+}
+
 bool ThreadLoading::needs_threads() const {
   return std::ranges::any_of(questions_, [](const LoadThread& question) { return !question.known_operator; });
 }
@@ -145,21 +151,17 @@ void ThreadLoading::add_references(Pipeline& pipeline) {
   Params params;
   params.array(probes, [](const Probe& probe) { return probe.answer->agent_id; });
   params.array(probes, [](const Probe& probe) { return std::string_view(probe.answer->external_session_ref); });
-  const auto reader = [this, probes](std::optional<AgentSession> ReferenceFacts::*row,
-                                     std::optional<OtherThread> ReferenceFacts::*other) {
-    return [this, probes, row, other](const Result& result) {
-      for (int i = 0; i < result.rows(); ++i) {
-        RowReader in(result, i);
-        const Probe& probe = probes[place(in)];
-        probe.answer->*row = read_session(in);
-        note_other_thread(*(probe.answer->*row), probe.question, probe.reference, other);
-      }
-    };
-  };
-  pipeline.add(statements::load_references_current, params,
-               reader(&ReferenceFacts::current, &ReferenceFacts::current_thread));
-  pipeline.add(statements::load_references_newest, params,
-               reader(&ReferenceFacts::newest, &ReferenceFacts::newest_thread));
+  pipeline.add(statements::load_references, params, [this, probes](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      const Probe& probe = probes[place(in)];
+      const bool is_newest = in.next<bool>();
+      auto& row = is_newest ? probe.answer->newest : probe.answer->current;
+      row = read_session(in);
+      note_other_thread(*row, probe.question, probe.reference,
+                        is_newest ? &ReferenceFacts::newest_thread : &ReferenceFacts::current_thread);
+    }
+  });
 }
 
 void ThreadLoading::note_other_thread(const AgentSession& row, std::size_t question, std::size_t reference,

@@ -26,6 +26,12 @@ public:
   /// Adds the statements that look references up, where there are any. The step before has run where it is needed.
   void add_references(Pipeline& pipeline);
 
+  /// Whether one statement can answer all there is, as long as no reference leads to another thread.
+  [[nodiscard]] bool asks_for_references_alone() const;
+
+  /// Whether a reference led to another thread.
+  [[nodiscard]] bool met_other_threads() const { return !other_paths_.empty(); }
+
   /// Adds the statements about other threads, where references led there. The step before has run.
   void add_other_threads(Pipeline& pipeline);
 

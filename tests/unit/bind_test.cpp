@@ -50,6 +50,7 @@ TEST(Bind, MakesANewCurrentRow) {
   const AgentSession& row = decision->sessions[0];
   AgentSession expected = session_in(facts, 0, "ref", noon);
   expected.id = row.id;
+  EXPECT_TRUE(is_new(row.id));
   expected.currency = "CHF";
   EXPECT_EQ(row, expected) << "started, current, version 1, no model, no cost";
   EXPECT_EQ(decision->reply, (Reply{201, render::session(row), 1, false}));
@@ -57,6 +58,7 @@ TEST(Bind, MakesANewCurrentRow) {
   EXPECT_TRUE(decision->rows.empty());
   ASSERT_EQ(decision->events.size(), 1U);
   EXPECT_EQ(decision->events[0].payload, render::session_changed(row));
+  EXPECT_TRUE(is_new(decision->events[0].id));
   EXPECT_EQ(decision->guards, (std::vector<VersionGuard>{{GuardedRow::space_facts, world.space.id, 7},
                                                          {GuardedRow::principal, world.lotse.id, 21}}));
   EXPECT_EQ(decision->reference_guards, (std::vector<ReferenceGuard>{{world.lotse.id, "ref", std::nullopt}}));
@@ -70,6 +72,7 @@ TEST(Bind, IsAuditedWithIdsOnly) {
   ASSERT_TRUE(decision);
   ASSERT_EQ(decision->audit.size(), 1U);
   const AuditEntry& entry = decision->audit[0];
+  EXPECT_TRUE(is_new(entry.id));
   EXPECT_EQ(entry.action, "agent_session.bind");
   EXPECT_TRUE(entry.allowed);
   EXPECT_EQ(entry.time, noon);

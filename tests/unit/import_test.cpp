@@ -40,6 +40,7 @@ TEST(Import, WritesEndedRows) {
   const AgentSession& row = decision->sessions[0];
   AgentSession expected = session_in(import.facts, 0, "a", created);
   expected.id = row.id;
+  EXPECT_TRUE(is_new(row.id));
   expected.model = "m";
   expected.cost_baseline_micros = 500;
   expected.currency = "USD";

@@ -28,6 +28,7 @@ TEST(People, CreateAHuman) {
   const Decision decision =
     decision_of(decide(op::CreatePrincipal{PrincipalBody{PrincipalKind::human, "Robin", {}}}, {}, call));
   const Principal row = only<InsertPrincipal>(decision).row;
+  EXPECT_TRUE(is_new(row.id));
   EXPECT_EQ(row, (Principal{row.id, PrincipalKind::human, "Robin", {}, false, noon, 1}));
   EXPECT_EQ(decision.reply, (Reply{201, render::principal(row), 1, false}));
   ASSERT_EQ(decision.audit.size(), 1U);
@@ -42,6 +43,7 @@ TEST(People, CreateAnAgent) {
   const AgentPatch patch{ToolClass::host, BillingMode::personal, world.sam.id, false, false, "m"};
   const Decision decision = decision_of(
     decide(op::CreatePrincipal{PrincipalBody{PrincipalKind::agent, "A", patch}}, about({}, world.sam), call));
+  EXPECT_EQ(only<InsertPrincipal>(decision).row.kind, PrincipalKind::agent);
   EXPECT_EQ(only<InsertPrincipal>(decision).row.agent,
             (AgentProfile{ToolClass::host, BillingMode::personal, world.sam.id, false, false, "m"}));
   // What is not said takes its default.
@@ -148,6 +150,7 @@ TEST(People, CreateATokenShowsItsSecretOnce) {
   const op::CreateToken create{world.sam.id, TokenBody{"laptop", later}};
   const Decision decision = decision_of(decide(create, about(world.sam), call.with_key(), secret));
   const Token row = only<InsertToken>(decision).row;
+  EXPECT_TRUE(is_new(row.id));
   EXPECT_EQ(row, (Token{row.id, world.sam.id, "laptop", secret.digest, noon, later, {}}));
   EXPECT_EQ(decision.reply, (Reply{201, render::token(row, "s3cret"), std::nullopt, false}));
   ASSERT_TRUE(decision.idempotency);

@@ -50,6 +50,7 @@ TEST(Places, CreateSpace) {
   const Call call(world.owner);
   const Decision decision = decision_of(decide(op::CreateSpace{SpaceBody{"New"}}, {}, call));
   const Space row = only<InsertSpace>(decision).row;
+  EXPECT_TRUE(is_new(row.id));
   EXPECT_EQ(row, (Space{row.id, "New", world.owner.id, noon, 1, 1}));
   EXPECT_EQ(decision.reply, (Reply{201, render::space(row), 1, false}));
   expect_audit(decision, "space.create", "space", row.id);
@@ -85,6 +86,7 @@ TEST(Places, CreateChannelBringsItsMainThread) {
   const Decision decision = decision_of(decide(op::CreateChannel{places.world.space.id, body}, places.facts, call));
   const Channel row = only<InsertChannel>(decision).row;
   const Thread main = only<InsertThread>(decision).row;
+  EXPECT_TRUE(is_new(row.id) && is_new(main.id) && row.id != main.id);
   EXPECT_EQ(row, (Channel{row.id, places.world.space.id, "New", ChannelMode::read_only, places.world.lotse.id, main.id,
                           noon, 1}));
   EXPECT_EQ(main, (Thread{main.id, row.space_id, row.id, ThreadKind::main, "New", ThreadState::open, {}, noon, 1}))
@@ -132,6 +134,7 @@ TEST(Places, CreateThreadStartsWithItsChannelsOperator) {
   };
   const Decision decision = create(std::nullopt);
   const Thread row = only<InsertThread>(decision).row;
+  EXPECT_TRUE(is_new(row.id));
   EXPECT_EQ(row, (Thread{row.id, places.world.space.id, places.world.channel.id, ThreadKind::thread, "New",
                          ThreadState::open, places.world.lotse.id, noon, 1}));
   EXPECT_EQ(decision.guards, space_guard);

@@ -22,13 +22,21 @@ inline constexpr Timestamp noon{std::chrono::seconds{1'767'268'800}};
 /// The id with this number; a higher number sorts later.
 Id id_of(std::uint64_t number);
 
+/// The ids of the tests are below this one, those that a rule asked for above.
+inline constexpr std::uint64_t last_id_of_tests = 1'000'000;
+
+/// Whether a rule took this id from its source.
+inline bool is_new(const Id& id) {
+  return id > id_of(last_id_of_tests);
+}
+
 /// Ids that sort behind every `id_of` of the tests, in the order in which they were asked for.
 class CountingIds final : public IdSource {
 public:
   Id next(Timestamp now) override;
 
 private:
-  std::uint64_t last_ = 1'000'000;
+  std::uint64_t last_ = last_id_of_tests;
 };
 
 /// Everything a rule is given besides facts and command.
