@@ -300,6 +300,7 @@ std::vector<std::string> EmbeddedPostgres::server_arguments() const {
     "shared_buffers=" + std::to_string(options_.shared_buffers_mb) + "MB",
     "fsync=on",
     "full_page_writes=on",
+    "recovery_init_sync_method=syncfs", // after a crash one call syncs the folder, instead of one for each file
     "synchronous_commit=on",
     "deadlock_timeout=100ms", // take-overs across servers may deadlock and are decided again
     "jit=off",                // statements are short and many

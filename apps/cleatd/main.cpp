@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "apps/cleatd/command_line.hpp"
@@ -29,6 +30,16 @@ void start_log(const CommandLine& command) {
     log::get().warn("the environment variable {} means nothing to cleatd", name);
 }
 
+/// Every connection is a descriptor, and the usual soft limit of 1024 is what `http.max_connections` alone may need.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    log::get().warn("the limit of open files could not be raised; many connections may be refused");
+}
+
 void serve(const Config& config) {
   const StopSignals signals;
   Instance instance(config);
@@ -50,6 +61,7 @@ int run(const std::vector<std::string>& arguments) {
       return stopped;
     }
     start_log(command);
+    raise_descriptor_limit();
     serve(command.config);
     return stopped;
   } catch (const ConfigError& error) {

@@ -46,7 +46,8 @@ SqlError refusal_of(const PGresult* result) {
 std::string session_settings(const DatabaseOptions& options) {
   const std::string timeout = std::to_string(options.statement_timeout_s * 1000);
   return "SET statement_timeout = " + timeout + "; SET idle_in_transaction_session_timeout = " + timeout +
-         "; SET TimeZone = 'UTC'; SET jit = off; SET enable_seqscan = off; SET enable_bitmapscan = off"
+         "; SET client_min_messages = warning; SET TimeZone = 'UTC'; SET jit = off; SET enable_seqscan = off; SET "
+         "enable_bitmapscan = off"
          "; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SELECT "
          "set_config('synchronous_commit', 'on', false)"
          " WHERE current_setting('synchronous_commit') = 'off'";

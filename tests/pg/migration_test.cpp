@@ -88,7 +88,8 @@ protected:
 
   static std::string with(const char* state, const char* constraint) { return std::string(state) + " " + constraint; }
 
-  Sql sql_{migrated_database()};
+  LeasedDatabase database_;
+  Sql sql_{database_.url()};
 };
 
 class Migrator : public testing::Test {

@@ -58,6 +58,19 @@ private:
   storage::Store store_;
 };
 
+/// The same on a database that it gives back at its end.
+class LeasedPostgresBackend final : public Backend {
+public:
+  explicit LeasedPostgresBackend(caf::actor_system& system) : backend_(system, options_for(database_.url())) {}
+
+  [[nodiscard]] const storage::Store& store() const override { return backend_.store(); }
+  std::vector<EventLine> events() override { return backend_.events(); }
+
+private:
+  LeasedDatabase database_;
+  PostgresBackend backend_;
+};
+
 /// Waits for one answer; whatever is no answer becomes an exception that names it.
 template <class Answer, class Handle>
 Answer receive(caf::actor_system& system, Handle&& handle) {
@@ -105,7 +118,7 @@ StorageConfig::StorageConfig() {
 std::unique_ptr<Backend> open_backend(caf::actor_system& system, BackendKind kind) {
   if (kind == BackendKind::memory)
     return std::make_unique<MemoryBackend>(system);
-  return open_postgres_backend(system, options_for(migrated_database()));
+  return std::make_unique<LeasedPostgresBackend>(system);
 }
 
 std::unique_ptr<Backend> open_postgres_backend(caf::actor_system& system, const storage::DatabaseOptions& options) {

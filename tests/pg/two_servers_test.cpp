@@ -59,7 +59,8 @@ protected:
     return clients_[0].facts_of(world_.threads[thread].id)->current;
   }
 
-  std::string url_ = migrated_database();
+  LeasedDatabase database_;
+  const std::string& url_ = database_.url();
   StorageConfig config_;
   caf::actor_system system_{config_};
   std::array<std::unique_ptr<Backend>, 2> servers_{open_postgres_backend(system_, options_for(url_)),

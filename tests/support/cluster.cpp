@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,6 +145,34 @@ std::string read_all(int descriptor) {
   }
 }
 
+constexpr const char* folder_prefix = "cleat-pg-";
+constexpr const char* lock_name = "in-use";
+
+/// Holds the lock that tells others that a folder is in use; the kernel lets go of it when this process is gone. -1
+/// when somebody else holds it, or there is no such file.
+int try_lock(const std::filesystem::path& file, int flags) {
+  const int descriptor = ::open(file.c_str(), flags | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return descriptor;
+  if (descriptor >= 0)
+    ::close(descriptor);
+  return -1;
+}
+
+/// Removes what test processes left behind that were killed before they could clean up.
+void remove_leftovers() {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp", ignored)) {
+    if (!entry.path().filename().string().starts_with(folder_prefix))
+      continue;
+    const int lock = try_lock(entry.path() / lock_name, 0);
+    if (lock < 0)
+      continue;
+    std::filesystem::remove_all(entry.path(), ignored);
+    ::close(lock);
+  }
+}
+
 /// The direct children of a process, from /proc.
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
@@ -210,11 +239,13 @@ struct Cluster::Server {
 };
 
 Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
+  remove_leftovers();
   // The path of a Unix socket holds 107 bytes, so the folder is always directly below /tmp.
-  std::string pattern = "/tmp/cleat-pg-XXXXXX";
+  std::string pattern = std::string("/tmp/") + folder_prefix + "XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr)
     throw std::runtime_error("mkdtemp failed");
   root_ = pattern;
+  lock_ = try_lock(root_ / lock_name, O_CREAT);
   try {
     const Account account = server_account();
     if (account.change && ::chown(root_.c_str(), account.uid, account.gid) != 0)
@@ -223,6 +254,7 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
     start();
   } catch (...) {
     std::filesystem::remove_all(root_);
+    ::close(lock_);
     throw;
   }
 }
@@ -235,6 +267,7 @@ Cluster::~Cluster() {
   }
   std::error_code ignored;
   std::filesystem::remove_all(root_, ignored);
+  ::close(lock_);
 }
 
 void Cluster::initialize() {
@@ -299,8 +332,8 @@ void Cluster::kill() {
   reap();
 }
 
-std::string Cluster::createdb(const std::string& name, const std::string& copy_of) {
-  Sql(url("postgres")).run("CREATE DATABASE \"" + name + "\" TEMPLATE \"" + copy_of + "\"");
+std::string Cluster::createdb(const std::string& name) {
+  Sql(url("postgres")).run("CREATE DATABASE \"" + name + "\"");
   return url(name);
 }
 

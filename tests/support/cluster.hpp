@@ -33,8 +33,8 @@ public:
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  /// Makes a database, empty or as a copy of another one that nobody is connected to, and answers its URL.
-  std::string createdb(const std::string& name, const std::string& copy_of = "template1");
+  /// Makes an empty database and answers its URL.
+  std::string createdb(const std::string& name);
 
   /// The URL of a database of this cluster, for libpq.
   [[nodiscard]] std::string url(const std::string& database) const;
@@ -65,6 +65,8 @@ private:
 
   ClusterOptions options_;
   std::filesystem::path root_;
+  /// Held for as long as the folder is in use.
+  int lock_ = -1;
   std::unique_ptr<Server> server_;
 };
 
