@@ -42,6 +42,7 @@ struct Config {
   std::int64_t agent_import_max_items = limits::import_max_items;
   std::int64_t idempotency_retention_s = limits::idempotency_retention_s;
   std::int64_t audit_deny_aggregate_window_s = limits::deny_aggregate_window_s;
+  bool process_batch = true;
   std::int64_t actors_workers = limits::actor_workers;
   std::int64_t actors_idle_s = limits::actor_idle_s;
   std::int64_t actors_thread_queue_max = limits::thread_queue_max;

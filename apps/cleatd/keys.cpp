@@ -16,6 +16,8 @@ std::vector<Key> process_keys() {
     {"demo", "--demo", SwitchKey{&Config::demo}, "Make a small world to try things on."},
     {"owner_token_file", "", TextKey{&Config::owner_token_file},
      "A file with the owner's token, instead of one that is made."},
+    {"process.batch", "", SwitchKey{&Config::process_batch},
+     "Run cleatd and its PostgreSQL as batch processes: fewer switches, more answers."},
     {"log.level", "", TextKey{&Config::log_level, {"trace", "debug", "info", "warn", "error"}},
      "What is logged: trace, debug, info, warn or error."},
     {"log.format", "", TextKey{&Config::log_format, {"auto", "text", "json"}},

@@ -43,7 +43,7 @@ std::string other_value(const Key& key) {
     return text->words.empty() ? "other" : std::string(text->words.back());
   if (const auto* number = std::get_if<NumberKey>(&key.kind))
     return std::to_string(number->max - 1);
-  return "true";
+  return value_of(Config{}, key) == "true" ? "false" : "true";
 }
 
 class ConfigTest : public testing::Test {

@@ -47,6 +47,8 @@ TEST(Import, WritesEndedRows) {
   expected.ended_at = ended;
   expected.end_reason = EndReason::import;
   EXPECT_EQ(row, expected);
+  EXPECT_EQ(decision->events.at(0).actor_kind, PrincipalKind::app);
+  EXPECT_EQ(decision->events.at(0).actor_id, import.world.app.id);
   EXPECT_TRUE(decision->ends.empty());
   EXPECT_EQ(decision->reply, (Reply{201, render::imported({row}, 1), std::nullopt, false}));
   EXPECT_EQ(decision->guards, (std::vector<VersionGuard>{{GuardedRow::space_facts, import.world.space.id, 7}}));
