@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include "actors/rules/authorize.hpp"
@@ -29,20 +30,64 @@ void record(Decision& decision, std::string_view action, AuditResource resource,
   decision.audit.push_back(allow_entry(action, resource, c.context));
 }
 
-/// Commits a change of a thread that is more than nothing.
-Result<Step> changed_thread(const Thread& before, Thread after, std::string_view action, bool facts_change,
-                            const Case& c) {
+/// The level first, then the body (spec 03 section 5): the first refusal of the two.
+template <class Body>
+std::optional<Refusal> check(const Case& c, Level needed, const Result<Body>& body) {
+  if (auto refusal = require_level(c.facts.level, needed))
+    return refusal;
+  return body ? std::nullopt : std::optional(body.error());
+}
+
+// What spaces, channels and threads have in common, for `changed`.
+std::string shown_as(const Space& row) {
+  return render::space(row);
+}
+std::string shown_as(const Channel& row) {
+  return render::channel(row);
+}
+std::string shown_as(const Thread& row) {
+  return render::thread(row);
+}
+RowWrite update_of(const Space& row) {
+  return cleat::UpdateSpace{row};
+}
+RowWrite update_of(const Channel& row) {
+  return cleat::UpdateChannel{row};
+}
+RowWrite update_of(const Thread& row) {
+  return cleat::UpdateThread{row};
+}
+Event event_of(const Space& row, const RuleContext& context) {
+  return space_event(row, context);
+}
+Event event_of(const Channel& row, const RuleContext& context) {
+  return channel_event(row, context);
+}
+Event event_of(const Thread& row, const RuleContext& context) {
+  return thread_event(row, context);
+}
+
+/// How a change is filed, and whether rights depend on what changed.
+struct Change {
+  std::string_view kind;
+  std::string_view action;
+  bool facts = false;
+};
+
+/// Commits a place as it shall be. What changes nothing is answered as it is, without a new version.
+template <class Row>
+Result<Step> changed(const Row& before, Row after, const Change& change, const Case& c) {
   if (after == before)
-    return Step{shown(200, render::thread(before), before.version)};
+    return Step{shown(200, shown_as(before), before.version)};
   after.version = before.version + 1;
   Decision decision;
   guard_rights(decision, *c.facts.space);
-  decision.rows.emplace_back(cleat::UpdateThread{after});
-  if (facts_change)
+  decision.rows.push_back(update_of(after));
+  if (change.facts)
     raise_facts(decision, *c.facts.space);
-  decision.events.push_back(thread_event(after, c.context));
-  record(decision, action, {"thread", after.id}, c);
-  finish(decision, shown(200, render::thread(after), after.version), c.context);
+  decision.events.push_back(event_of(after, c.context));
+  record(decision, change.action, {change.kind, after.id}, c);
+  finish(decision, shown(200, shown_as(after), after.version), c.context);
   return Step{std::move(decision)};
 }
 
@@ -77,32 +122,19 @@ Result<Step> decide(const op::GetSpace&, const Case& c) {
 }
 
 Result<Step> decide(const op::UpdateSpace& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::manage))
+  if (auto refusal = check(c, Level::manage, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   const Space& before = *c.facts.space;
   if (auto refusal = check_if_match(c.context, before.version, render::space(before)))
     return because(std::move(*refusal));
   Space after = before;
   after.name = operation.body->name.value_or(before.name);
-  if (after == before)
-    return Step{shown(200, render::space(before), before.version)};
-  after.version += 1;
-  Decision decision;
-  guard_rights(decision, before);
-  decision.rows.emplace_back(cleat::UpdateSpace{after});
-  decision.events.push_back(space_event(after, c.context));
-  record(decision, "space.update", {"space", after.id}, c);
-  finish(decision, shown(200, render::space(after), after.version), c.context);
-  return Step{std::move(decision)};
+  return changed(before, std::move(after), {"space", "space.update"}, c);
 }
 
 Result<Step> decide(const op::CreateChannel& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::manage))
+  if (auto refusal = check(c, Level::manage, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   if (auto refusal = check_operator(operation.body->operator_agent_id, c.facts))
     return because(std::move(*refusal));
   Channel row;
@@ -144,10 +176,8 @@ Result<Step> decide(const op::GetChannel&, const Case& c) {
 }
 
 Result<Step> decide(const op::UpdateChannel& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::manage))
+  if (auto refusal = check(c, Level::manage, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   if (auto refusal = check_operator(operation.body->operator_agent_id, c.facts))
     return because(std::move(*refusal));
   const Channel& before = *c.facts.channel;
@@ -158,25 +188,13 @@ Result<Step> decide(const op::UpdateChannel& operation, const Case& c) {
   after.mode = operation.body->mode.value_or(before.mode);
   if (operation.body->operator_agent_id)
     after.operator_agent_id = operation.body->operator_agent_id;
-  if (after == before)
-    return Step{shown(200, render::channel(before), before.version)};
-  after.version += 1;
-  Decision decision;
-  guard_rights(decision, *c.facts.space);
-  decision.rows.emplace_back(cleat::UpdateChannel{after});
-  if (after.mode != before.mode || after.operator_agent_id != before.operator_agent_id)
-    raise_facts(decision, *c.facts.space);
-  decision.events.push_back(channel_event(after, c.context));
-  record(decision, "channel.update", {"channel", after.id}, c);
-  finish(decision, shown(200, render::channel(after), after.version), c.context);
-  return Step{std::move(decision)};
+  const bool facts_change = after.mode != before.mode || after.operator_agent_id != before.operator_agent_id;
+  return changed(before, std::move(after), {"channel", "channel.update", facts_change}, c);
 }
 
 Result<Step> decide(const op::CreateThread& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::manage))
+  if (auto refusal = check(c, Level::manage, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   if (auto refusal = check_operator(operation.body->operator_agent_id, c.facts))
     return because(std::move(*refusal));
   Thread row;
@@ -210,10 +228,8 @@ Result<Step> decide(const op::GetThread&, const Case& c) {
 }
 
 Result<Step> decide(const op::UpdateThread& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::manage))
+  if (auto refusal = check(c, Level::manage, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   const Thread& before = *c.facts.thread;
   // A main thread works with its channel's operator (spec 01), so it takes none of its own.
   if (operation.body->operator_agent_id && before.kind == ThreadKind::main)
@@ -227,20 +243,18 @@ Result<Step> decide(const op::UpdateThread& operation, const Case& c) {
   if (operation.body->operator_agent_id)
     after.operator_agent_id = operation.body->operator_agent_id;
   const bool facts_change = after.operator_agent_id != before.operator_agent_id;
-  return changed_thread(before, std::move(after), "thread.update", facts_change, c);
+  return changed(before, std::move(after), {"thread", "thread.update", facts_change}, c);
 }
 
 Result<Step> decide(const op::CloseThread& operation, const Case& c) {
-  if (auto refusal = require_level(c.facts.level, Level::write))
+  if (auto refusal = check(c, Level::write, operation.body))
     return because(std::move(*refusal));
-  if (!operation.body)
-    return because(operation.body.error());
   const Thread& before = *c.facts.thread;
   if (auto refusal = check_if_match(c.context, before.version, render::thread(before)))
     return because(std::move(*refusal));
   Thread after = before;
   after.state = ThreadState::closed;
-  return changed_thread(before, std::move(after), "thread.close", false, c);
+  return changed(before, std::move(after), {"thread", "thread.close"}, c);
 }
 
 } // namespace cleat::rules::directory
