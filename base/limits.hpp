@@ -28,11 +28,11 @@ inline constexpr std::int64_t page_default = 50;
 inline constexpr std::int64_t page_max = 200;
 
 // Time spans, in seconds unless the name says otherwise.
-inline constexpr std::int64_t idempotency_retention_s = 24 * 3600; ///< idempotency.retention_s
-inline constexpr std::int64_t deny_aggregate_window_s = 300;       ///< audit.deny_aggregate_window_s
-inline constexpr std::int64_t actor_workers = 1;                   ///< actors.workers
-inline constexpr std::int64_t actor_idle_s = 600;                  ///< actors.idle_s
-inline constexpr std::int64_t token_cache_ms = 250;                ///< http.token_cache_ms
+inline constexpr std::int64_t idempotency_retention_s = 86'400; ///< idempotency.retention_s
+inline constexpr std::int64_t deny_aggregate_window_s = 300;    ///< audit.deny_aggregate_window_s
+inline constexpr std::int64_t actor_workers = 1;                ///< actors.workers
+inline constexpr std::int64_t actor_idle_s = 600;               ///< actors.idle_s
+inline constexpr std::int64_t token_cache_ms = 250;             ///< http.token_cache_ms
 /// Revocation holds on every node within a second (spec 05).
 inline constexpr std::int64_t revocation_bound_ms = 1000;
 inline constexpr std::int64_t drain_s = 10;         ///< http.drain_s
