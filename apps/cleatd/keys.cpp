@@ -67,7 +67,7 @@ std::vector<Key> rule_keys() {
     {"audit.deny_aggregate_window_s", "", NumberKey{&Config::audit_deny_aggregate_window_s, 1, day_s},
      "Equal denials inside this span share one audit entry."},
     {"actors.workers", "", NumberKey{&Config::actors_workers, 1, 256},
-     "Threads that run owners; one serves some 30,000 decisions a second."},
+     "Threads that run owners; add one when the busiest of them is never idle."},
     {"actors.idle_s", "", NumberKey{&Config::actors_idle_s, 1, day_s},
      "How long the owner of a quiet thread stays in memory."},
     {"actors.thread_queue_max", "", NumberKey{&Config::actors_thread_queue_max, 1, many},

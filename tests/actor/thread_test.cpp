@@ -227,7 +227,8 @@ TEST_F(ThreadOwner, EndsWithItsRegistry) {
   const auto without_owner = system.registry().running();
   bound("ref-1");
   EXPECT_EQ(system.registry().running(), without_owner + 1);
-  // The timer of the bind's commit still runs; it must not keep the owner, and so the process, alive.
+  // The timer of a denial's record still runs; it must not keep the owner, and so the process, alive.
+  EXPECT_EQ(refusal_of(ask(reset(world.sam, thread()))).code, Code::not_found);
   caf::anon_send_exit(registry, caf::exit_reason::user_shutdown);
   run();
   EXPECT_EQ(system.registry().running(), without_owner - 1);
