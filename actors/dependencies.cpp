@@ -14,6 +14,11 @@ std::optional<std::string> ActorOptions::validate() const {
     {"database.request_timeout_s", request_timeout_s},
     {"audit.deny_aggregate_window_s", deny_aggregate_window_s},
     {"idempotency.retention_s", rules.idempotency_retention_s},
+    {"runs.lease_s", rules.run_lease_s},
+    {"runs.queued_timeout_s", rules.run_queued_timeout_s},
+    {"runs.held_max", rules.runs_held_max},
+    {"runs.watch_ms", runs_watch_ms},
+    {"events.watch_ms", events_watch_ms},
   };
   for (const auto& [key, value] : positive)
     if (value < 1)

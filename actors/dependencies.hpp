@@ -22,6 +22,8 @@ struct ActorOptions {
   std::int64_t tx_retry_max = limits::tx_retry_max;                       ///< database.tx_retry_max
   std::int64_t request_timeout_s = limits::request_timeout_s;             ///< database.request_timeout_s
   std::int64_t deny_aggregate_window_s = limits::deny_aggregate_window_s; ///< audit.deny_aggregate_window_s
+  std::int64_t runs_watch_ms = limits::run_watch_ms;                      ///< runs.watch_ms
+  std::int64_t events_watch_ms = limits::events_watch_ms;                 ///< events.watch_ms
 
   /// The first thing that is wrong, as a sentence that names the key and the fix; nothing when all is well.
   [[nodiscard]] std::optional<std::string> validate() const;

@@ -30,6 +30,7 @@ struct Task {
 };
 
 using TaskPtr = std::shared_ptr<Task>;
+using LogPromise = caf::typed_response_promise<LogAnswer>;
 
 rules::Secret draw_secret(const DirectoryOperation& operation) {
   if (!std::holds_alternative<op::CreateToken>(operation))
@@ -68,9 +69,64 @@ public:
     return promise;
   }
 
+  /// What the actor may see of the event log at this moment.
+  LogPromise read_events(ReadEvents command) {
+    auto promise = self_->make_response_promise<LogAnswer>();
+    const storage::FindEvents question{command.context.actor->id, std::move(command.filter), command.after,
+                                       command.limit};
+    self_->request(deps_->store.log_reader, patience(*deps_), question)
+      .then([promise](const storage::EventsFound& found) mutable { promise.deliver(items_of(found, render::event)); },
+            [promise](const caf::error&) mutable { promise.deliver(LogAnswer{cleat::refuse(Code::unavailable)}); });
+    return promise;
+  }
+
+  /// An agent's own events. Nobody else has any.
+  LogPromise read_agent_events(ReadAgentEvents command) {
+    auto promise = self_->make_response_promise<LogAnswer>();
+    if (command.context.actor->kind != PrincipalKind::agent) {
+      deny_agent_events(command.context, promise);
+      return promise;
+    }
+    const storage::FindAgentEvents question{command.context.actor->id, command.after, command.limit};
+    self_->request(deps_->store.log_reader, patience(*deps_), question)
+      .then(
+        [promise](const storage::AgentEventsFound& found) mutable {
+          promise.deliver(items_of(found, render::agent_event));
+        },
+        [promise](const caf::error&) mutable { promise.deliver(LogAnswer{cleat::refuse(Code::unavailable)}); });
+    return promise;
+  }
+
   static constexpr const char* name = "cleat.directory";
 
 private:
+  template <class Found, class Render>
+  static LogAnswer items_of(const Found& found, Render render_one) {
+    if (found.status != ReadStatus::ok)
+      return LogAnswer{cleat::refuse(Code::unavailable)};
+    LogItems items;
+    items.next_after = found.next_after;
+    for (const auto& logged : found.events)
+      items.items.push_back({logged.seq, logged.event.type, render_one(logged.seq, logged.event)});
+    return LogAnswer{std::move(items)};
+  }
+
+  void deny_agent_events(const RequestContext& request, LogPromise promise) {
+    const Refusal refusal{Code::forbidden, Reason::actor_not_agent};
+    const rules::RuleContext context{request, deps_->clock->now(), *deps_->ids, deps_->options.rules};
+    deps_->metrics->denials.Increment();
+    const storage::RecordDenial denial{
+      rules::deny_entry("agent_events.poll", {"principal", request.actor->id}, refusal, context),
+      deps_->options.deny_aggregate_window_s};
+    self_->request(deps_->store.writer, patience(*deps_), denial)
+      .then(
+        [promise, refusal](const storage::CommitResult& result) mutable {
+          const bool recorded = result.outcome == CommitOutcome::committed;
+          promise.deliver(LogAnswer{tl::unexpected<Refusal>(recorded ? refusal : Refusal{Code::unavailable})});
+        },
+        [promise](const caf::error&) mutable { promise.deliver(LogAnswer{cleat::refuse(Code::unavailable)}); });
+  }
+
   [[nodiscard]] rules::RuleContext context_of(const Asked& asked) const {
     return {asked.context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
   }
@@ -83,7 +139,8 @@ private:
                                           targets.thread_id,
                                           targets.subject_id,
                                           targets.token_id,
-                                          targets.referred_id};
+                                          targets.referred_id,
+                                          targets.run_id};
     self_->request(deps_->store.librarian, patience(*deps_), question)
       .then([this, task](const storage::DirectoryLoaded& loaded) { on_loaded(task, loaded); },
             [task](const caf::error&) { task->asked->refuse({Code::unavailable}); });
@@ -169,6 +226,8 @@ directory_actor::behavior_type directory(DirectoryState::Self self, Dependencies
   return {
     [self](DirectoryCommand& command) { return self->state.run(std::move(command)); },
     [self](ListSessions& command) { return self->state.list_sessions(std::move(command)); },
+    [self](ReadEvents& command) { return self->state.read_events(std::move(command)); },
+    [self](ReadAgentEvents& command) { return self->state.read_agent_events(std::move(command)); },
   };
 }
 

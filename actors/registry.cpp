@@ -9,11 +9,15 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/answering.hpp"
 #include "actors/thread.hpp"
 #include "base/log.hpp"
 
 namespace cleat::actors {
 namespace {
+
+/// Runs whose place is remembered. Past it all are forgotten and looked up again.
+constexpr std::size_t runs_remembered = 100'000;
 
 class RegistryState {
 public:
@@ -59,6 +63,21 @@ public:
     sweep_later();
   }
 
+  /// Passes a command for a run on to the owner of its thread, which is looked up when it is not known.
+  AnswerPromise route(RunCommand command) {
+    auto promise = self_->make_response_promise<Answer>();
+    if (command.thread_id)
+      return promise.delegate(owner_of(*command.thread_id), std::move(command));
+    const auto known = runs_.find(command.run_id);
+    if (known != runs_.end())
+      return pass_on(promise, std::move(command), known->second);
+    self_->request(deps_->store.loader, patience(*deps_), storage::LocateRun{command.run_id})
+      .then(
+        [this, promise, command](const storage::RunLocated& located) mutable { on_located(promise, command, located); },
+        [promise](const caf::error&) mutable { promise.deliver(Answer{cleat::refuse(Code::unavailable)}); });
+    return promise;
+  }
+
   static constexpr const char* name = "cleat.registry";
 
 private:
@@ -66,6 +85,31 @@ private:
     thread_actor handle;
     caf::actor_clock::time_point last_asked;
   };
+
+  /// Where a run is and whose. Neither ever changes.
+  struct Place {
+    Id thread_id;
+    Id agent_id;
+  };
+
+  AnswerPromise pass_on(AnswerPromise promise, RunCommand command, const Place& place) {
+    command.thread_id = place.thread_id;
+    command.agent_id = place.agent_id;
+    return promise.delegate(owner_of(place.thread_id), std::move(command));
+  }
+
+  void on_located(AnswerPromise& promise, RunCommand& command, const storage::RunLocated& located) {
+    const bool ok = located.status == storage::ReadStatus::ok;
+    if (!ok || !located.thread_id || !located.agent_id) {
+      promise.deliver(Answer{cleat::refuse(ok ? Code::not_found : Code::unavailable)});
+      return;
+    }
+    if (runs_.size() >= runs_remembered)
+      runs_.clear();
+    const Place place{*located.thread_id, *located.agent_id};
+    runs_.emplace(command.run_id, place);
+    pass_on(promise, std::move(command), place);
+  }
 
   void sweep_later() {
     const std::chrono::seconds span(std::max<std::int64_t>(1, deps_->options.idle_s / 4));
@@ -101,6 +145,7 @@ private:
   DependenciesPtr deps_;
   std::unordered_map<Id, Owner> owners_;
   std::unordered_map<caf::actor_id, Id> thread_of_;
+  std::unordered_map<Id, Place> runs_;
 };
 
 registry_actor::behavior_type registry(RegistryState::Self self, DependenciesPtr deps) {
@@ -115,6 +160,11 @@ registry_actor::behavior_type registry(RegistryState::Self self, DependenciesPtr
     [self](ImportSessions& command) {
       return self->delegate(self->state.owner_of(command.thread_id), std::move(command));
     },
+    [self](TriggerRun& command) { return self->delegate(self->state.owner_of(command.thread_id), std::move(command)); },
+    [self](ReportSession& command) {
+      return self->delegate(self->state.owner_of(command.thread_id), std::move(command));
+    },
+    [self](RunCommand& command) { return self->state.route(std::move(command)); },
     [self](Sweep) { self->state.sweep(); },
   };
 }

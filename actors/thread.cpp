@@ -6,6 +6,8 @@
 
 #include "actors/rules/authorize.hpp"
 #include "actors/rules/records.hpp"
+#include "actors/rules/report.hpp"
+#include "actors/rules/run.hpp"
 #include "actors/rules/session.hpp"
 
 namespace cleat::actors {
@@ -21,15 +23,47 @@ const RequestContext& context_of(const ThreadCommand& command) {
 }
 
 std::string_view action_of(const ThreadCommand& command) {
-  constexpr std::array<std::string_view, 3> actions{"agent_session.reset", "agent_session.bind",
-                                                    "agent_session.import"};
+  if (const auto* const run = std::get_if<RunCommand>(&command)) {
+    constexpr std::array<std::string_view, 8> operations{"run.start",  "run.wait",   "run.resume", "run.heartbeat",
+                                                         "run.cancel", "run.finish", "run.post",   "run.expire"};
+    static_assert(operations.size() == std::variant_size_v<RunOperation>);
+    return operations.at(run->operation.index());
+  }
+  constexpr std::array<std::string_view, 5> actions{"agent_session.reset", "agent_session.bind", "agent_session.import",
+                                                    "run.trigger", "agent_session.report"};
   return actions.at(command.index());
+}
+
+/// What a denial of the command is about.
+rules::AuditResource resource_of(const ThreadCommand& command, const Id& thread_id) {
+  if (const auto* const run = std::get_if<RunCommand>(&command))
+    return {"run", run->run_id};
+  return {"thread", thread_id};
+}
+
+/// Whether the command is decided on the thread's runs, which are never decided on memory.
+bool is_about_runs(const ThreadCommand& command) {
+  return std::holds_alternative<TriggerRun>(command) || std::holds_alternative<ReportSession>(command) ||
+         std::holds_alternative<RunCommand>(command);
 }
 
 /// The reference that a command needs looked up.
 std::optional<std::string> reference_of(const ThreadCommand& command) {
-  const auto* const bind = std::get_if<BindSession>(&command);
-  return bind && bind->body ? std::optional(bind->body->external_session_ref) : std::nullopt;
+  if (const auto* const bind = std::get_if<BindSession>(&command))
+    return bind->body ? std::optional(bind->body->external_session_ref) : std::nullopt;
+  if (const auto* const report = std::get_if<ReportSession>(&command))
+    return report->body ? report->body->external_session_ref : std::nullopt;
+  const auto* const run = std::get_if<RunCommand>(&command);
+  const auto* const start = run ? std::get_if<run_op::Start>(&run->operation) : nullptr;
+  return start && start->body ? start->body->external_session_ref : std::nullopt;
+}
+
+/// The agent that a trigger names, or whose run is cancelled: the invoke guard asks about it.
+std::optional<Id> addressed_agent(const ThreadCommand& command) {
+  if (const auto* const trigger = std::get_if<TriggerRun>(&command))
+    return trigger->body ? trigger->body->agent_id : std::nullopt;
+  const auto* const run = std::get_if<RunCommand>(&command);
+  return run && std::holds_alternative<run_op::Cancel>(run->operation) ? run->agent_id : std::nullopt;
 }
 
 /// The answer of a loader that gives none.
@@ -80,7 +114,7 @@ bool ThreadState::can_trust_memory() const {
   if (round_.size() != 1 || !facts_ || !facts_->operator_agent)
     return false;
   const Waiting& only = round_.front();
-  return only.attempts == 0 && !std::holds_alternative<ImportSessions>(only.command) &&
+  return only.attempts == 0 && !std::holds_alternative<ImportSessions>(only.command) && !is_about_runs(only.command) &&
          known_level(only.asked->context.actor->id).has_value();
 }
 
@@ -89,19 +123,9 @@ void ThreadState::load(bool trust_memory) {
   question.thread_id = thread_id_;
   if (trust_memory)
     question.known_operator = facts_->operator_agent->id;
-  for (const Waiting& waiting : round_) {
-    const Id& principal = waiting.asked->context.actor->id;
-    if (!trust_memory)
-      question.principals.push_back(principal);
-    if (auto reference = reference_of(waiting.command))
-      question.references.push_back({principal, std::move(*reference)});
-    if (const auto* const import = std::get_if<ImportSessions>(&waiting.command)) {
-      question.with_sessions = true;
-      if (import->body)
-        for (const ImportItem& item : import->body->items)
-          question.named.push_back(item.agent_id);
-    }
-  }
+  places_.clear();
+  for (const Waiting& waiting : round_)
+    places_.push_back(ask_for(waiting, trust_memory, question));
   if (trust_memory && question.references.empty())
     return decide_round({}, true);
   if (!trust_memory && facts_)
@@ -115,6 +139,36 @@ void ThreadState::load(bool trust_memory) {
           });
 }
 
+Places ThreadState::ask_for(const Waiting& waiting, bool trust_memory, storage::LoadThread& question) {
+  Places places;
+  const Id& principal = waiting.asked->context.actor->id;
+  places.actor = question.principals.size();
+  if (!trust_memory)
+    question.principals.push_back(principal);
+  if (auto reference = reference_of(waiting.command)) {
+    places.reference = question.references.size();
+    question.references.push_back({principal, std::move(*reference)});
+  }
+  places.named = question.named.size();
+  if (const auto agent = addressed_agent(waiting.command)) {
+    question.named.push_back(*agent);
+    places.named_level = question.principals.size();
+    question.principals.push_back(*agent);
+  }
+  if (const auto* const import = std::get_if<ImportSessions>(&waiting.command)) {
+    question.with_sessions = true;
+    if (import->body)
+      for (const ImportItem& item : import->body->items)
+        question.named.push_back(item.agent_id);
+  }
+  if (const auto* const run = std::get_if<RunCommand>(&waiting.command)) {
+    places.run = question.run_ids.size();
+    question.run_ids.push_back(run->run_id);
+  }
+  question.with_runs = question.with_runs || is_about_runs(waiting.command);
+  return places;
+}
+
 void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& loaded, bool trusted_memory) {
   if (round != round_number_)
     return;
@@ -125,7 +179,7 @@ void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& lo
     levels_.clear();
     for (std::size_t i = 0; i < round_.size() && levels_.size() < levels_remembered; ++i)
       if (const Id& principal = round_[i].asked->context.actor->id; !known_level(principal))
-        levels_.emplace_back(principal, loaded.levels.at(i));
+        levels_.emplace_back(principal, loaded.levels.at(places_[i].actor));
   }
   if (!facts_)
     return refuse_round({Code::not_found});
@@ -133,50 +187,74 @@ void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& lo
 }
 
 void ThreadState::decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory) {
-  std::size_t next_reference = 0;
-  std::size_t next_named = 0;
-  std::size_t position = 0;
   while (!round_.empty()) {
     Waiting& waiting = round_.front();
-    const Level level =
-      trusted_memory ? known_level(waiting.asked->context.actor->id).value_or(Level::none) : loaded.levels.at(position);
-    ++position;
-    auto decision = decide(waiting, level, loaded, next_reference, next_named);
+    auto decision = decide(waiting, places_.front(), loaded, trusted_memory);
     if (decision)
       return commit(std::move(*decision));
     if (trusted_memory)
       return load(false); // a refusal must be true: look before saying no
     refuse(std::move(waiting), std::move(decision.error()));
     round_.pop_front();
+    places_.pop_front();
   }
   end_round();
 }
 
-Result<Decision> ThreadState::decide(const Waiting& waiting, Level level, const storage::ThreadLoaded& loaded,
-                                     std::size_t& next_reference, std::size_t& next_named) const {
+Result<Decision> ThreadState::decide(const Waiting& waiting, const Places& places, const storage::ThreadLoaded& loaded,
+                                     bool trusted_memory) {
+  const Level level = trusted_memory ? known_level(waiting.asked->context.actor->id).value_or(Level::none)
+                                     : loaded.levels.at(places.actor);
+  if (is_about_runs(waiting.command))
+    return decide_run(waiting, places, loaded, level);
   const rules::ThreadView thread{*facts_, level};
   const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
   if (const auto* const reset = std::get_if<ResetSession>(&waiting.command))
     return rules::reset(thread, *reset, context);
   if (const auto* const bind = std::get_if<BindSession>(&waiting.command)) {
     std::optional<ReferenceFacts> reference;
-    if (bind->body)
-      reference = loaded.references.at(next_reference++);
+    if (places.reference)
+      reference = loaded.references.at(*places.reference);
     return rules::bind(thread, reference, *bind, context);
   }
   const auto& import = std::get<ImportSessions>(waiting.command);
   std::vector<std::optional<Principal>> named;
   if (import.body)
     for (std::size_t i = 0; i < import.body->items.size(); ++i)
-      named.push_back(loaded.named.at(next_named++));
+      named.push_back(loaded.named.at(*places.named + i));
   return rules::import_sessions(thread, loaded.sessions, named, import, context);
+}
+
+Result<Decision> ThreadState::decide_run(const Waiting& waiting, const Places& places,
+                                         const storage::ThreadLoaded& loaded, Level level) {
+  rules::RunView view{*facts_, *loaded.run_facts, level};
+  if (places.run)
+    view.run = loaded.runs.at(*places.run);
+  if (places.named_level) {
+    view.agent = loaded.named.at(*places.named);
+    view.agent_level = loaded.levels.at(*places.named_level);
+  }
+  if (places.reference)
+    view.reference = loaded.references.at(*places.reference);
+  // Runs live by the database's clock, whichever server works on them.
+  const rules::RuleContext context{waiting.asked->context, view.runs.now, *deps_->ids, deps_->options.rules};
+  if (const auto* const trigger = std::get_if<TriggerRun>(&waiting.command))
+    return rules::trigger(view, *trigger, context);
+  if (const auto* const report = std::get_if<ReportSession>(&waiting.command))
+    return rules::report(view, *report, context);
+  const auto& command = std::get<RunCommand>(waiting.command);
+  auto decision = rules::operate(view, command, context);
+  if (decision && rules::starts_without_its_session(view, command, *decision))
+    note_ = "run " + command.run_id.str() + " of thread " + thread_id_.str() +
+            " starts without a session, because its reference is current elsewhere";
+  return decision;
 }
 
 void ThreadState::refuse(Waiting waiting, Refusal refusal) {
   std::optional<AuditEntry> denial;
   if (rules::is_denial(refusal, facts_.has_value())) {
     const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
-    denial = rules::deny_entry(action_of(waiting.command), {"thread", thread_id_}, refusal, context);
+    denial = rules::deny_entry(action_of(waiting.command), resource_of(waiting.command, thread_id_), refusal, context);
   }
   refuse_truly(self_, deps_, std::move(waiting.asked), std::move(refusal), std::move(denial));
 }
@@ -193,12 +271,15 @@ void ThreadState::on_committed(std::uint64_t round, CommitOutcome outcome) {
     return;
   deps_->metrics->decisions.Add({{"outcome", std::string(storage::to_string(outcome))}}).Increment();
   const auto decision = std::move(committing_);
+  const std::string note = std::exchange(note_, {});
   if (outcome == CommitOutcome::stale || outcome == CommitOutcome::lost_race)
     return decide_again();
   const Waiting done = std::move(round_.front());
   round_.pop_front();
   if (outcome == CommitOutcome::committed) {
     rules::adopt(*facts_, *decision);
+    if (!note.empty())
+      log::get().warn("{}", note);
     done.asked->reply(decision->reply);
     return end_round();
   }
@@ -226,6 +307,7 @@ void ThreadState::refuse_round(const Refusal& refusal) {
     waiting.asked->refuse(refusal);
   round_.clear();
   committing_.reset();
+  note_.clear();
   facts_.reset();
   end_round();
 }
@@ -252,6 +334,9 @@ thread_actor::behavior_type thread(ThreadState::Self self, const Id& thread_id, 
     [self](ResetSession& command) { return self->state.enqueue(std::move(command)); },
     [self](BindSession& command) { return self->state.enqueue(std::move(command)); },
     [self](ImportSessions& command) { return self->state.enqueue(std::move(command)); },
+    [self](TriggerRun& command) { return self->state.enqueue(std::move(command)); },
+    [self](ReportSession& command) { return self->state.enqueue(std::move(command)); },
+    [self](RunCommand& command) { return self->state.enqueue(std::move(command)); },
   };
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,9 +19,19 @@
 namespace cleat::actors {
 
 /// What a thread's owner is asked for.
-using ThreadCommand = std::variant<ResetSession, BindSession, ImportSessions>;
+using ThreadCommand = std::variant<ResetSession, BindSession, ImportSessions, TriggerRun, ReportSession, RunCommand>;
 
-/// The owner of one thread's sessions (spec 02, "thread actor").
+/// Where in a round's question, and so in its answer, the things stand that one command needs.
+struct Places {
+  std::size_t actor = 0;
+  std::optional<std::size_t> reference = {};
+  /// The first of the agents that an import names, or the one agent of a trigger or a cancel.
+  std::optional<std::size_t> named = {};
+  std::optional<std::size_t> named_level = {};
+  std::optional<std::size_t> run = {};
+};
+
+/// The owner of one thread's sessions and runs (spec 02, "thread actor").
 ///
 /// Commands wait in a queue and are worked on in rounds. A round loads what it needs in one snapshot that is taken
 /// after all its commands arrived, decides them in order, refuses what is refused, and commits the first decision;
@@ -55,11 +66,15 @@ private:
   /// Whether the round can be decided on what is known, leaving the truth to the guards.
   [[nodiscard]] bool can_trust_memory() const;
   void load(bool trust_memory);
+  /// Adds what a command needs to the round's question.
+  static Places ask_for(const Waiting& waiting, bool trust_memory, storage::LoadThread& question);
   void on_loaded(std::uint64_t round, const storage::ThreadLoaded& loaded, bool trusted_memory);
   void decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory);
-  /// Asks the rule. `next_reference` and `next_named` walk through what was loaded for the round's commands.
-  [[nodiscard]] Result<Decision> decide(const Waiting& waiting, Level level, const storage::ThreadLoaded& loaded,
-                                        std::size_t& next_reference, std::size_t& next_named) const;
+  /// Asks the rule for the command whose needs stand at `places`.
+  [[nodiscard]] Result<Decision> decide(const Waiting& waiting, const Places& places,
+                                        const storage::ThreadLoaded& loaded, bool trusted_memory);
+  [[nodiscard]] Result<Decision> decide_run(const Waiting& waiting, const Places& places,
+                                            const storage::ThreadLoaded& loaded, Level level);
   void refuse(Waiting waiting, Refusal refusal);
   void commit(Decision decision);
   void on_committed(std::uint64_t round, storage::CommitOutcome outcome);
@@ -80,6 +95,10 @@ private:
   std::deque<Waiting> queue_;
   /// The commands being worked on; the front one while a commit is in flight.
   std::deque<Waiting> round_;
+  /// Of each command of the round, in its order.
+  std::deque<Places> places_;
+  /// What is said in the log once the commit in flight has succeeded.
+  std::string note_;
   std::shared_ptr<const Decision> committing_;
   bool busy_ = false;
   /// Which round is being worked on, since when; an answer to an abandoned one is late and ignored.

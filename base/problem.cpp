@@ -94,6 +94,16 @@ std::string_view reason_detail(Reason reason) {
       return "This reference is current in another thread. Send 'take_over': true to move it here.";
     case Reason::owner_required:
       return "Only the owner of this instance may do this.";
+    case Reason::session_not_bound:
+      return "The run has no started session whose binding could have failed, or one has failed in this run already.";
+    case Reason::run_active:
+      return "The thread has an active run. Wait for its end, or send 'when_active': 'enqueue'.";
+    case Reason::run_state:
+      return "The run is not in a state that allows this. Read it and decide again.";
+    case Reason::too_many_held:
+      return "Too many runs of this thread wait for the active one to end. Send again when some of them are done.";
+    case Reason::actor_not_agent:
+      return "Only an agent has agent events. Use the agent's own token.";
   }
   return "";
 }
@@ -180,6 +190,16 @@ std::string_view to_string(Reason reason) {
       return "session_bound_elsewhere";
     case Reason::owner_required:
       return "owner_required";
+    case Reason::session_not_bound:
+      return "session_not_bound";
+    case Reason::run_active:
+      return "run_active";
+    case Reason::run_state:
+      return "run_state";
+    case Reason::too_many_held:
+      return "too_many_held";
+    case Reason::actor_not_agent:
+      return "actor_not_agent";
   }
   return "";
 }

@@ -52,6 +52,11 @@ enum class Reason {
   session_changed,
   session_bound_elsewhere,
   owner_required,
+  session_not_bound,
+  run_active,
+  run_state,
+  too_many_held,
+  actor_not_agent,
 };
 
 /// What is wrong with one member of a request body, as clients see it in `errors[].code` (spec 03 section 9).

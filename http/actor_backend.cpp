@@ -10,6 +10,10 @@
 namespace cleat::http {
 namespace {
 
+/// What the herald gets on top of a reader's patience before it counts as silent. Short, because a reader that waits
+/// looks for its token's revocation in between.
+constexpr std::chrono::milliseconds await_slack{limits::waiting_slack_ms};
+
 /// A blocking actor asks, so that answers are matched and time out as everywhere else. It belongs to the connection and
 /// not to the thread: threads outlive connections and might outlive the actor system.
 class ActorBackend final : public Backend {
@@ -23,8 +27,20 @@ public:
   Result<Reply> import_sessions(ImportSessions command) override {
     return answer(frontends_.registry, std::move(command));
   }
+  Result<Reply> trigger(TriggerRun command) override { return answer(frontends_.registry, std::move(command)); }
+  Result<Reply> report(ReportSession command) override { return answer(frontends_.registry, std::move(command)); }
+  Result<Reply> run(RunCommand command) override { return answer(frontends_.registry, std::move(command)); }
   Result<Reply> directory(DirectoryCommand command) override {
     return answer(frontends_.directory, std::move(command));
+  }
+
+  Result<LogItems> events(ReadEvents command) override { return read(std::move(command)); }
+  Result<LogItems> agent_events(ReadAgentEvents command) override { return read(std::move(command)); }
+
+  bool await(AwaitLog command) override {
+    const auto patience = std::chrono::milliseconds(command.patience_ms) + await_slack;
+    const auto answer = ask<LogMoved>(frontends_.herald, patience, std::move(command));
+    return !answer || answer->moved;
   }
 
   Result<std::optional<KnownToken>> find_token(const Digest& digest) override {
@@ -67,6 +83,14 @@ private:
     if (!reply)
       return refuse(Code::outcome_unknown);
     return std::move(reply->result);
+  }
+
+  template <class Command>
+  Result<LogItems> read(Command command) {
+    auto answer = ask<LogAnswer>(frontends_.directory, options_.answer_timeout, std::move(command));
+    if (!answer)
+      return refuse(Code::unavailable);
+    return std::move(answer->result);
   }
 
   caf::actor_system& system_;

@@ -63,4 +63,10 @@ std::uint64_t Authenticator::generation() {
   return generation_;
 }
 
+Credentials::Credentials(Authenticator& authenticator, Backend& backend, const HeaderFields& headers)
+  : authenticator_(authenticator), backend_(backend) {
+  for (const auto value : values_of(headers, "Authorization"))
+    headers_.emplace_back("Authorization", value);
+}
+
 } // namespace cleat::http

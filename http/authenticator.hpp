@@ -51,4 +51,19 @@ private:
   std::uint64_t generation_ = 0;
 };
 
+/// What a request has proved itself with, to be proved again while its answer takes time. Outlives the request, but
+/// neither the authenticator nor the connection's backend.
+class Credentials {
+public:
+  Credentials(Authenticator& authenticator, Backend& backend, const HeaderFields& headers);
+
+  /// As `Authenticator::authenticate`.
+  Result<std::shared_ptr<const Principal>> check() { return authenticator_.authenticate(headers_, backend_); }
+
+private:
+  Authenticator& authenticator_;
+  Backend& backend_;
+  HeaderFields headers_;
+};
+
 } // namespace cleat::http

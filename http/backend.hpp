@@ -14,7 +14,8 @@ struct KnownToken {
 };
 
 /// What stands behind the HTTP surface, seen from one connection. Each call waits for the answer, at most
-/// `http.answer_timeout_s`; without one the refusal is `outcome_unknown`. Not thread safe: one a connection.
+/// `http.answer_timeout_s`; without one the refusal is `outcome_unknown`, or `unavailable` where nothing can have
+/// changed. Not thread safe: one a connection.
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -23,7 +24,18 @@ public:
   virtual Result<Reply> reset(ResetSession command) = 0;
   virtual Result<Reply> bind(BindSession command) = 0;
   virtual Result<Reply> import_sessions(ImportSessions command) = 0;
+  virtual Result<Reply> trigger(TriggerRun command) = 0;
+  virtual Result<Reply> report(ReportSession command) = 0;
+  virtual Result<Reply> run(RunCommand command) = 0;
   virtual Result<Reply> directory(DirectoryCommand command) = 0;
+
+  /// What the actor may see of the event log, or its own agent events, as it is at this moment.
+  virtual Result<LogItems> events(ReadEvents command) = 0;
+  virtual Result<LogItems> agent_events(ReadAgentEvents command) = 0;
+
+  /// Returns when there may be more in a log, and at the latest a little after the command's patience is over. False
+  /// when it is known that nothing has come; everything else has to be looked at.
+  virtual bool await(AwaitLog command) = 0;
 
   /// The token with this digest, whatever its state. `unavailable` when the database cannot say.
   virtual Result<std::optional<KnownToken>> find_token(const Digest& digest) = 0;

@@ -66,7 +66,7 @@ bool Connection::take_head(Head head) {
   answered_ = false;
   closes_ = !head.keep_alive;
   if (!contains(library_methods, incoming_.method)) {
-    write_directly(conversation_->answer(incoming_));
+    write_directly(conversation_->answer(incoming_, stream));
     return false;
   }
   // Chunks bring lines of their own along; twice the body's limit leaves room for every sensible encoding.
@@ -113,7 +113,7 @@ void Connection::read_body(const httplib::ContentReader& reader) {
 void Connection::answer(httplib::Response& response) {
   if (!contains(body_methods, incoming_.method) && has_body_)
     closes_ = true; // The library does not read this body, and it must not be taken for the next request.
-  put(conversation_->answer(incoming_), response);
+  put(conversation_->answer(incoming_, stream), response);
 }
 
 void Connection::answer_library_error(httplib::Response& response) {
@@ -134,7 +134,14 @@ void Connection::put(const Outgoing& outgoing, httplib::Response& response) {
   response.headers.clear();
   for (const auto& [name, value] : outgoing.headers)
     response.set_header(name, value);
-  if (!outgoing.content_type.empty())
+  if (outgoing.follow)
+    response.set_content_provider(outgoing.content_type, [this, follow = outgoing.follow](std::size_t, auto& sink) {
+      // Past the library, which would hold bytes back and knows nothing of clients that are slow or gone.
+      follow(stream);
+      sink.done();
+      return true;
+    });
+  else if (!outgoing.content_type.empty())
     response.set_content(outgoing.body, outgoing.content_type);
 }
 

@@ -64,6 +64,8 @@ struct Dispatcher::Request {
   Steady::time_point begin = Steady::now();
   Match match = {};
   Query query = {};
+  /// Nothing for requests without a principal and classes without a limit.
+  std::optional<RateLimiter::Verdict> rate = {};
 };
 
 Dispatcher::Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metrics, std::shared_ptr<const Clock> clock)
@@ -72,18 +74,20 @@ Dispatcher::Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metr
     clock_(std::move(clock)),
     router_(routes()),
     authenticator_(clock_, options.token_cache_age, options.token_cache_max),
+    limiter_(clock_, options.rates),
+    waiting_room_(options.max_waiting, *metrics_),
     unmatched_(*metrics_, "none") {
   for (const auto& route : routes())
     meters_.try_emplace(&route, *metrics_, std::string(route.operation));
 }
 
-Outgoing Dispatcher::answer(const Incoming& incoming, Backend& backend) {
+Outgoing Dispatcher::answer(const Incoming& incoming, Backend& backend, Line& line) {
   Request request{incoming, request_id(incoming.headers).value_or(std::string())};
   if (request.id.empty())
     request.id = new_request_id();
   Outgoing outgoing;
   try {
-    outgoing = handle(request, backend);
+    outgoing = handle(request, backend, line);
   } catch (const std::exception& error) {
     log::get().error("request {} failed: {}", request.id, error.what());
     outgoing = problem({Code::internal});
@@ -100,7 +104,7 @@ Outgoing Dispatcher::fault(Code code) {
   return outgoing;
 }
 
-Outgoing Dispatcher::handle(Request& request, Backend& backend) {
+Outgoing Dispatcher::handle(Request& request, Backend& backend, Line& line) {
   if (request.incoming.body_state == BodyState::too_large)
     return problem({Code::payload_too_large});
   if (request.incoming.body_state == BodyState::broken)
@@ -120,25 +124,28 @@ Outgoing Dispatcher::handle(Request& request, Backend& backend) {
   request.query = std::move(target->query);
   if (request.match.route->is_open())
     return std::get<OpenHandler>(request.match.route->handler)(OpenCall{backend, *metrics_, draining_});
-  const auto result = serve(request, backend);
-  return result ? render(*result) : problem(result.error());
+  auto result = serve(request, backend, line);
+  return result ? std::move(*result) : problem(result.error());
 }
 
-Result<Reply> Dispatcher::serve(const Request& request, Backend& backend) {
+Result<Outgoing> Dispatcher::serve(Request& request, Backend& backend, Line& line) {
   auto actor = authenticator_.authenticate(request.incoming.headers, backend);
   if (!actor)
     return tl::unexpected(std::move(actor).error());
+  request.rate = limiter_.take((*actor)->id, request.match.route->rate);
+  if (request.rate && !request.rate->granted)
+    return refuse(Code::rate_limited);
   if (auto refusal = unreadable(*request.match.route, request.incoming, request.query))
     return tl::unexpected(std::move(*refusal));
   auto context = context_of(request, std::move(*actor));
   if (!context)
     return tl::unexpected(std::move(context).error());
   if (!context->idempotency)
-    return run(request, std::move(*context), backend);
+    return run(request, std::move(*context), backend, line);
   const auto pass = gate_.enter(context->idempotency->principal_id, context->idempotency->key);
   if (!pass)
     return refuse(Code::idempotency_in_progress);
-  return run(request, std::move(*context), backend);
+  return run(request, std::move(*context), backend, line);
 }
 
 Result<RequestContext> Dispatcher::context_of(const Request& request, std::shared_ptr<const Principal> actor) const {
@@ -160,25 +167,34 @@ Result<RequestContext> Dispatcher::context_of(const Request& request, std::share
   return context;
 }
 
-Result<Reply> Dispatcher::run(const Request& request, RequestContext context, Backend& backend) {
+Result<Outgoing> Dispatcher::run(const Request& request, RequestContext context, Backend& backend, Line& line) {
   const auto& route = *request.match.route;
   auto ids = ids_of(request.match.values);
   if (!ids)
     return refuse(Code::not_found);
   Call call{options_, backend, std::move(context), std::move(*ids), request.query, request.incoming.body};
+  if (const auto* waits = std::get_if<WaitingHandler>(&route.handler)) {
+    const auto& headers = request.incoming.headers;
+    WaitingCall waiting{std::move(call), headers, line, waiting_room_, {authenticator_, backend, headers}};
+    return (*waits)(waiting);
+  }
   auto result = std::get<Handler>(route.handler)(call);
   // Even a refusal may hide a change: without an answer in time the outcome is not known.
   if (call.identity_changes)
     authenticator_.forget();
   if (!result && result.error().code == Code::outcome_unknown && !route.writes)
     return refuse(Code::unavailable);
-  return result;
+  return result.map([](const Reply& reply) { return http::render(reply); });
 }
 
 void Dispatcher::complete(const Request& request, Outgoing& outgoing) {
   outgoing.headers.emplace_back("X-Request-Id", request.id);
   outgoing.headers.emplace_back("Cache-Control", "no-store");
   outgoing.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  if (request.rate) {
+    outgoing.headers.emplace_back("RateLimit-Policy", request.rate->policy());
+    outgoing.headers.emplace_back("RateLimit", request.rate->state());
+  }
   const auto* route = request.match.route;
   const auto time = Steady::now() - request.begin;
   (route != nullptr ? meters_.at(route) : unmatched_).count(outgoing.status, time);

@@ -1,145 +1,205 @@
 #include "http/docs_page.hpp"
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 #include <yaml-cpp/yaml.h>
 
+#include "http/docs_html.hpp"
+#include "http/docs_operation.hpp"
+#include "http/docs_schema.hpp"
+#include "http/docs_type.hpp"
+#include "http/docs_yaml.hpp"
+
 namespace cleat::http {
 namespace {
 
+using namespace docs;
+
 constexpr std::string_view style = R"(
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2430; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid #d5dbe3; }
-h3 { margin-bottom: .25rem; }
-code, pre { font: 14px/1.45 ui-monospace, monospace; background: #f2f5f8; border-radius: 4px; }
-code { padding: .1em .3em; } pre { padding: .75rem; overflow-x: auto; }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 700; }
-table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; }
-@media (prefers-color-scheme: dark) {
-  body { background: #12171e; color: #d9e0e8; } code, pre { background: #1d2530; } a { color: #7db4ff; }
-}
+:root { color-scheme: light dark; --text: #1c2430; --faint: #5b6675; --line: #d5dbe3; --ground: #fff; --code: #f2f5f8;
+  --link: #0b5cad; }
+@media (prefers-color-scheme: dark) { :root { --text: #d9e0e8; --faint: #97a3b2; --line: #313b48; --ground: #12171e;
+  --code: #1d2530; --link: #7db4ff; } }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: var(--text);
+  background: var(--ground); }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
+h3 { margin: 2.5rem 0 .25rem; } p { margin: .5rem 0; } ul { margin: .5rem 0; padding-left: 1.25rem; }
+:target { background: color-mix(in srgb, var(--link) 15%, transparent); }
+code, pre { font: 14px/1.45 ui-monospace, monospace; background: var(--code); border-radius: 4px; }
+code { padding: .1em .3em; } .long, h3 code, nav code { overflow-wrap: anywhere; }
+td:first-child code { white-space: nowrap; }
+pre { padding: .75rem; margin: .5rem 0; overflow-x: auto; }
+a code, h3 code { background: none; padding: 0; }
+.method { display: inline-block; min-width: 4rem; font-weight: 700; }
+.text p, .text li { white-space: pre-wrap; }
+.label { font-weight: 600; margin: 1rem 0 .25rem; } .example, .faint { color: var(--faint); }
+.note { border: 1px solid var(--line); border-radius: 4px; padding: 0 .4em; font-size: 14px; }
+table { border-collapse: collapse; width: 100%; margin: .75rem 0; }
+td, th { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0; border-bottom: 1px solid var(--line); }
+td:last-child, th:last-child { padding-right: 0; } th { font-size: 14px; color: var(--faint); font-weight: 600; }
+@media (max-width: 45rem) { table { display: block; overflow-x: auto; } }
+summary { cursor: pointer; color: var(--faint); }
+nav ul { list-style: none; padding: 0; } nav li li { display: flex; gap: 0 1rem; flex-wrap: wrap; }
+nav li li a { flex: 0 1 32rem; } nav li li span.faint { flex: 1 1 16rem; }
 )";
 
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out.push_back(c);
+/// A tag with what stands under it.
+struct Chapter {
+  std::string name;
+  std::string description;
+  std::vector<Operation> operations;
+
+  std::string anchor() const { return "tag-" + name; }
+};
+
+/// The operations by their first tag: tags in the order of the document, then those that it does not describe.
+std::vector<Chapter> chapters_of(const YAML::Node& document) {
+  std::vector<Chapter> chapters;
+  for (const auto& tag : member(document, "tags"))
+    chapters.push_back({text(tag, "name"), text(tag, "description"), {}});
+  for (const auto& path : member(document, "paths"))
+    for (const auto* method : {"get", "head", "options", "trace", "post", "put", "patch", "delete"}) {
+      const auto node = member(path.second, method);
+      if (!node.IsDefined())
+        continue;
+      const auto tags = member(node, "tags");
+      const auto name = tags.IsDefined() && tags.IsSequence() && tags.size() > 0 ? text(tags[0]) : "Other";
+      auto found = std::ranges::find(chapters, name, &Chapter::name);
+      if (found == chapters.end())
+        found = chapters.insert(found, {name, {}, {}});
+      found->operations.push_back({text(path.first), method, path.second, node});
     }
-  }
-  return out;
+  std::erase_if(chapters, [](const Chapter& chapter) { return chapter.operations.empty(); });
+  return chapters;
 }
 
-/// The text of a scalar member, or nothing.
-std::string text(const YAML::Node& node, const char* member) {
-  const auto value = node[member];
-  return value && value.IsScalar() ? escape(value.as<std::string>()) : std::string();
-}
-
-/// Follows a `$ref` inside the document.
-YAML::Node resolve(const YAML::Node& document, const YAML::Node& node) {
-  if (!node.IsMap() || !node["$ref"])
-    return node;
-  auto path = node["$ref"].as<std::string>().substr(2);
-  std::vector<YAML::Node> steps{document};
-  while (!path.empty()) {
-    const auto end = std::min(path.find('/'), path.size());
-    steps.push_back(steps.back()[path.substr(0, end)]);
-    path.erase(0, std::min(end + 1, path.size()));
-  }
-  return steps.back();
-}
-
-/// A link to the schema that a node refers to, or its type.
-std::string schema_name(const YAML::Node& schema) {
-  if (schema["$ref"]) {
-    const auto reference = schema["$ref"].as<std::string>();
-    const auto name = escape(reference.substr(reference.rfind('/') + 1));
-    return "<a href=\"#" + name + "\">" + name + "</a>";
-  }
-  if (schema["items"])
-    return "list of " + schema_name(schema["items"]);
-  return "<code>" + text(schema, "type") + "</code>";
-}
-
-std::string content_of(const YAML::Node& node) {
+/// Links to sections of the same kind, in one paragraph.
+std::string links(const YAML::Node& components, std::string (*anchor)(std::string_view)) {
   std::string out;
-  for (const auto& content : node["content"])
-    out += (out.empty() ? "" : ", ") + schema_name(content.second["schema"]);
+  for (const auto& entry : components)
+    out += (out.empty() ? "" : ", ") + link(anchor(text(entry.first)), escape(text(entry.first)));
   return out;
 }
 
-std::string parameters(const YAML::Node& document, const YAML::Node& owner) {
-  std::string out;
-  for (const auto& reference : owner["parameters"]) {
-    const auto parameter = resolve(document, reference);
-    out += "<tr><td><code>" + text(parameter, "name") + "</code></td><td>" + text(parameter, "in") + "</td><td>" +
-           text(parameter, "description") + "</td></tr>\n";
+std::string same(std::string_view name) {
+  return std::string(name);
+}
+
+std::string contents(const YAML::Node& components, const std::vector<Chapter>& chapters) {
+  std::string out = "<nav>\n<h2>Contents</h2>\n<ul>\n";
+  for (const auto& chapter : chapters) {
+    out += "<li>" + link(chapter.anchor(), "<b>" + escape(chapter.name) + "</b>") + "\n<ul>\n";
+    for (const auto& operation : chapter.operations)
+      out += "<li>" + link(operation.anchor(), operation.title()) + " <span class=\"faint\">" +
+             phrase(text(operation.node, "summary")) + "</span></li>\n";
+    out += "</ul></li>\n";
   }
+  const auto section = [&out](std::string_view anchor, std::string_view title, const std::string& inner) {
+    if (!inner.empty())
+      out += "<li>" + link(anchor, "<b>" + std::string(title) + "</b>") + "\n<p>" + inner + "</p></li>\n";
+  };
+  section("schemas", "Schemas", links(member(components, "schemas"), &same));
+  section("headers", "Headers", links(member(components, "headers"), &header_anchor));
+  section("answers", "Shared answers", links(member(components, "responses"), &answer_anchor));
+  return out + "</ul>\n</nav>\n";
+}
+
+std::string introduction(const YAML::Node& document) {
+  const auto info = member(document, "info");
+  auto out = "<h1>" + escape(text(info, "title")) + "</h1>\n<p><b>" + phrase(text(info, "summary")) +
+             "</b> <span class=\"faint\">Version " + escape(text(info, "version")) +
+             "</span> <a href=\"/openapi.yaml\">openapi.yaml</a></p>\n<div class=\"text\">" +
+             prose(text(info, "description")) + "</div>\n";
+  for (const auto& server : member(document, "servers"))
+    out += "<p>Server " + code(text(server, "url")) + ": " + phrase(text(server, "description")) + "</p>\n";
+  for (const auto& scheme : member(member(document, "components"), "securitySchemes"))
+    out += "<p>Authentication with " + code(text(scheme.first)) + " (" +
+           escape(text(scheme.second, "type") + " " + text(scheme.second, "scheme")) +
+           "): " + phrase(text(scheme.second, "description")) + "</p>\n";
   return out;
 }
 
-std::string responses(const YAML::Node& document, const YAML::Node& operation) {
-  std::string out;
-  for (const auto& entry : operation["responses"]) {
-    const auto response = resolve(document, entry.second);
-    out += "<tr><td>" + escape(entry.first.as<std::string>()) + "</td><td>" + content_of(response) + "</td><td>" +
-           text(response, "description") + "</td></tr>\n";
+std::string chapter_section(const YAML::Node& document, const Chapter& chapter) {
+  auto out = heading("h2", chapter.anchor(), escape(chapter.name)) + prose(chapter.description);
+  for (const auto& operation : chapter.operations)
+    out += operation_section(document, operation);
+  return out;
+}
+
+using Names = std::map<std::string, std::vector<std::string>>;
+
+/// Takes note of the names under which an answer has the headers of the components.
+void collect_names(const YAML::Node& response, Names& names) {
+  for (const auto& entry : member(response, "headers"))
+    if (const auto component = component_name("headers", text(entry.second, "$ref")); !component.empty())
+      if (auto& known = names[component]; std::ranges::find(known, text(entry.first)) == known.end())
+        known.push_back(text(entry.first));
+}
+
+/// What the headers are called in answers; their names in the components are only for references.
+Names header_names(const YAML::Node& components, const std::vector<Chapter>& chapters) {
+  Names names;
+  for (const auto& entry : member(components, "responses"))
+    collect_names(entry.second, names);
+  for (const auto& chapter : chapters)
+    for (const auto& operation : chapter.operations)
+      for (const auto& entry : member(operation.node, "responses"))
+        collect_names(entry.second, names);
+  return names;
+}
+
+std::string headers_section(const YAML::Node& document, const std::vector<Chapter>& chapters) {
+  const auto components = member(document, "components");
+  const auto names = header_names(components, chapters);
+  std::string rows;
+  for (const auto& entry : member(components, "headers")) {
+    const auto name = text(entry.first);
+    const auto found = names.find(name);
+    std::string shown;
+    if (found == names.end())
+      shown = code(name);
+    else
+      for (const auto& used : found->second)
+        shown += (shown.empty() ? "" : ", ") + code(used);
+    const auto header = resolve(document, entry.second);
+    rows += "<tr id=\"" + escape(header_anchor(name)) + "\"><td>" + shown + "</td><td>" +
+            type_of(document, member(header, "schema")) + "</td><td>" +
+            (text(header, "required") == "true" ? "yes" : "") + "</td><td>" + cell(text(header, "description")) +
+            short_examples(header) + "</td></tr>\n";
   }
-  return out;
-}
-
-std::string operation(const YAML::Node& document, const std::string& path, const YAML::Node& item,
-                      const std::string& method) {
-  const auto node = item[method];
-  auto out = "<h3 id=\"" + text(node, "operationId") + "\"><span class=\"method\">" + escape(method) +
-             "</span> <code>" + escape(path) + "</code></h3>\n<p><b>" + text(node, "summary") + "</b> " +
-             text(node, "description") + "</p>\n";
-  if (const auto rows = parameters(document, item) + parameters(document, node); !rows.empty())
-    out += "<table><tr><th>parameter</th><th>in</th><th></th></tr>\n" + rows + "</table>\n";
-  if (node["requestBody"])
-    out += "<p>Body: " + content_of(resolve(document, node["requestBody"])) + "</p>\n";
-  return out + "<table><tr><th>answer</th><th>body</th><th></th></tr>\n" + responses(document, node) + "</table>\n";
-}
-
-std::string schema(const std::string& name, const YAML::Node& node) {
-  YAML::Emitter emitter;
-  emitter << node;
-  return "<h3 id=\"" + escape(name) + "\">" + escape(name) + "</h3>\n<pre>" + escape(emitter.c_str()) + "</pre>\n";
+  if (rows.empty())
+    return {};
+  return heading("h2", "headers", "Headers") +
+         "<table><tr><th>header</th><th>type</th><th>always there</th><th>description</th></tr>\n" + rows +
+         "</table>\n";
 }
 
 } // namespace
 
 std::string docs_page(std::string_view contract) {
   const auto document = YAML::Load(std::string(contract));
-  const auto title = text(document["info"], "title");
-  auto out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title><style>" +
-             std::string(style) + "</style></head><body>\n<h1>" + title + "</h1>\n<pre>" +
-             text(document["info"], "description") + "</pre>\n<p><a href=\"/openapi.yaml\">openapi.yaml</a></p>\n";
-  for (const auto& tag : document["tags"]) {
-    const auto name = tag["name"].as<std::string>();
-    out += "<h2>" + escape(name) + "</h2>\n<p>" + text(tag, "description") + "</p>\n";
-    for (const auto& path : document["paths"])
-      for (const auto* method : {"get", "post", "put", "patch", "delete"})
-        if (const auto found = path.second[method]; found && found["tags"][0].as<std::string>() == name)
-          out += operation(document, path.first.as<std::string>(), path.second, method);
+  const auto components = member(document, "components");
+  const auto chapters = chapters_of(document);
+  auto out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+             "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
+             escape(text(member(document, "info"), "title")) + "</title><style>" + std::string(style) +
+             "</style></head><body>\n" + introduction(document) + contents(components, chapters);
+  for (const auto& chapter : chapters)
+    out += chapter_section(document, chapter);
+  if (const auto schemas = member(components, "schemas"); schemas.IsDefined()) {
+    out += heading("h2", "schemas", "Schemas");
+    for (const auto& entry : schemas)
+      out += schema_section(document, text(entry.first), entry.second);
   }
-  out += "<h2>Schemas</h2>\n";
-  for (const auto& entry : document["components"]["schemas"])
-    out += schema(entry.first.as<std::string>(), entry.second);
+  out += headers_section(document, chapters);
+  if (const auto responses = member(components, "responses"); responses.IsDefined()) {
+    out += heading("h2", "answers", "Shared answers");
+    for (const auto& entry : responses)
+      out += shared_answer_section(document, text(entry.first), entry.second);
+  }
   return out + "</body></html>\n";
 }
 

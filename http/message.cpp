@@ -9,13 +9,6 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 } // namespace
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -30,15 +23,22 @@ std::vector<std::string_view> values_of(const HeaderFields& fields, std::string_
   return values;
 }
 
+std::string_view take_part(std::string_view& text, char separator) {
+  const auto end = std::min(text.find(separator), text.size());
+  auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  while (!part.empty() && (part.front() == ' ' || part.front() == '\t'))
+    part.remove_prefix(1);
+  while (!part.empty() && (part.back() == ' ' || part.back() == '\t'))
+    part.remove_suffix(1);
+  return part;
+}
+
 bool list_has(const HeaderFields& fields, std::string_view name, std::string_view token) {
-  for (std::string_view list : values_of(fields, name)) {
-    while (!list.empty()) {
-      const auto comma = std::min(list.find(','), list.size());
-      if (same_name(trim(list.substr(0, comma)), token))
+  for (std::string_view list : values_of(fields, name))
+    while (!list.empty())
+      if (same_name(take_part(list, ','), token))
         return true;
-      list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-  }
   return false;
 }
 

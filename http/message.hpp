@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,10 @@ bool same_name(std::string_view a, std::string_view b);
 
 /// The values of every field with this name.
 std::vector<std::string_view> values_of(const HeaderFields& fields, std::string_view name);
+
+/// Takes what stands before the next `separator` off `text`, without the blanks around it; all of it when there is
+/// none.
+std::string_view take_part(std::string_view& text, char separator);
 
 /// Whether the comma-separated list in the fields of this name has `token`, without regard to case.
 bool list_has(const HeaderFields& fields, std::string_view name, std::string_view token);
@@ -39,6 +45,20 @@ struct Incoming {
   BodyState body_state = BodyState::complete;
 };
 
+/// The client's end of a connection, for answers that take their time. Used by the connection's thread alone.
+class Line {
+public:
+  virtual ~Line() = default;
+
+  /// Waits at most `time` for a reason to come to an end: the client went away, or the server drains. True: there was
+  /// none. A client that has closed its sending side counts as gone; nothing else tells of one that only listens.
+  virtual bool holds(std::chrono::milliseconds time) = 0;
+
+  /// Sends all of `bytes`. False when the client does not take them within `http.write_timeout_s`, has gone, or keeps a
+  /// server waiting that drains; from then on nothing is sent, and `holds` says so.
+  virtual bool send(std::string_view bytes) = 0;
+};
+
 /// An answer to send.
 struct Outgoing {
   int status = 200;
@@ -48,6 +68,9 @@ struct Outgoing {
   HeaderFields headers;
   /// Whether the connection ends after this answer.
   bool close = false;
+  /// Sends a body without a known end, behind the head; `body` is empty then, and `close` is set, because the end of
+  /// the connection is the end of the body. Not called for HEAD.
+  std::function<void(Line&)> follow = nullptr;
 };
 
 /// One connection's side that answers. Used by the connection's thread alone.
@@ -55,8 +78,9 @@ class Conversation {
 public:
   virtual ~Conversation() = default;
 
-  /// Answers a request; what goes wrong is an answer too.
-  virtual Outgoing answer(const Incoming& incoming) = 0;
+  /// Answers a request; what goes wrong is an answer too. An answer that waits asks `line` whether that still makes
+  /// sense, and sends nothing on it before its head is out.
+  virtual Outgoing answer(const Incoming& incoming, Line& line) = 0;
 
   /// Answers bytes that were no request at all.
   virtual Outgoing fault(Code code) = 0;

@@ -9,6 +9,16 @@
 
 namespace cleat::http {
 
+/// How much each principal may ask, by the class of what it asks (spec 05). 0 a second is no limit.
+struct RateLimits {
+  std::int64_t read_per_s = limits::rate_read_per_s;                   ///< rate.read_per_s
+  std::int64_t trigger_per_s = limits::rate_trigger_per_s;             ///< rate.trigger_per_s
+  std::int64_t agent_runtime_per_s = limits::rate_agent_runtime_per_s; ///< rate.agent_runtime_per_s
+  std::int64_t admin_per_s = limits::rate_admin_per_s;                 ///< rate.admin_per_s
+  std::int64_t burst_s = limits::rate_burst_s;                         ///< rate.burst_s, what may be saved up
+  std::size_t max_principals = limits::rate_max_principals;            ///< rate.max_principals, ones remembered
+};
+
 /// Configuration of the http room. Defaults come from `base/limits.hpp`; the configuration key of each stands beside
 /// it.
 struct HttpOptions {
@@ -18,11 +28,13 @@ struct HttpOptions {
   std::uint16_t port = 0;
 
   std::size_t max_connections = limits::max_connections;             ///< http.max_connections, one thread each
+  std::size_t max_waiting = limits::max_waiting;                     ///< http.max_waiting, long polls and streams
   int listen_backlog = limits::listen_backlog;                       ///< http.listen_backlog
   std::size_t max_header_bytes = limits::max_header_bytes;           ///< http.max_header_bytes, request line included
   std::size_t max_json_body_bytes = limits::max_json_body_bytes;     ///< http.max_json_body_bytes
   std::size_t session_ref_max_bytes = limits::session_ref_max_bytes; ///< agent.session_ref_max_bytes
   std::size_t import_max_items = limits::import_max_items;           ///< agent.import_max_items
+  std::size_t message_max_bytes = limits::message_max_bytes;         ///< messages.max_bytes
   std::size_t token_cache_max = limits::token_cache_max;             ///< http.token_cache_max, tokens remembered
 
   std::chrono::milliseconds keep_alive = std::chrono::seconds(limits::keep_alive_s);         ///< http.keep_alive_s
@@ -32,6 +44,11 @@ struct HttpOptions {
   std::chrono::milliseconds answer_timeout = std::chrono::seconds(limits::answer_timeout_s); ///< http.answer_timeout_s
   std::chrono::milliseconds ready_timeout = std::chrono::seconds(limits::ready_timeout_s);   ///< http.ready_timeout_s
   std::chrono::milliseconds token_cache_age{limits::token_cache_ms};                         ///< http.token_cache_ms
+
+  std::chrono::milliseconds poll_wait_max = std::chrono::seconds(limits::poll_wait_max_s); ///< agent.poll_wait_max_s
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(limits::event_heartbeat_s);   ///< events.heartbeat_s
+
+  RateLimits rates;
 
   /// Throws `std::invalid_argument` with the key and what to do about it when a value cannot work.
   void validate() const;

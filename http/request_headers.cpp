@@ -17,18 +17,6 @@ bool is_lower_hex(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-/// Takes what stands before `separator` off `text`, without the blanks around it.
-std::string_view take_until(std::string_view& text, char separator) {
-  const auto end = std::min(text.find(separator), text.size());
-  auto part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  while (!part.empty() && (part.front() == ' ' || part.front() == '\t'))
-    part.remove_prefix(1);
-  while (!part.empty() && (part.back() == ' ' || part.back() == '\t'))
-    part.remove_suffix(1);
-  return part;
-}
-
 } // namespace
 
 Result<std::optional<std::int64_t>> if_match(const HeaderFields& headers) {
@@ -100,11 +88,11 @@ bool is_json(const HeaderFields& headers) {
   if (values.size() != 1)
     return false;
   auto rest = values[0];
-  if (!same_name(take_until(rest, ';'), "application/json"))
+  if (!same_name(take_part(rest, ';'), "application/json"))
     return false;
   while (!rest.empty()) {
-    auto parameter = take_until(rest, ';');
-    const auto name = take_until(parameter, '=');
+    auto parameter = take_part(rest, ';');
+    const auto name = take_part(parameter, '=');
     if (same_name(name, "charset") && !same_name(parameter, "utf-8") && !same_name(parameter, "\"utf-8\""))
       return false;
   }

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "base/metrics.hpp"
+#include "http/authenticator.hpp"
 #include "http/backend.hpp"
 #include "http/message.hpp"
 #include "http/options.hpp"
+#include "http/rate_limiter.hpp"
 #include "http/target.hpp"
+#include "http/waiting_room.hpp"
 
 namespace cleat::http {
-
-/// Which budget of its principal a request draws on (spec 05).
-enum class RateClass { read, trigger, agent_runtime, admin };
 
 /// What an operation's handler gets: the request with everything around the body checked already.
 struct Call {
@@ -35,6 +35,15 @@ struct Call {
   }
 };
 
+/// What the handler of an operation gets whose answer may take its time. What it refers to, `query`, `body` and `line`
+/// aside, lives as long as the connection.
+struct WaitingCall : Call {
+  const HeaderFields& headers;
+  Line& line;
+  WaitingRoom& room;
+  Credentials credentials;
+};
+
 /// What the handler of an open path gets, one that needs no token.
 struct OpenCall {
   Backend& backend;
@@ -44,6 +53,8 @@ struct OpenCall {
 
 /// An operation for principals.
 using Handler = Result<Reply> (*)(Call&);
+/// An operation for principals that may wait for something to happen, or send for as long as the client listens.
+using WaitingHandler = Result<Outgoing> (*)(WaitingCall&);
 /// A path of operation: health, metrics, documentation.
 using OpenHandler = Outgoing (*)(const OpenCall&);
 
@@ -61,7 +72,7 @@ struct Route {
   bool takes_body = false;
   /// The query parameters it knows.
   std::span<const std::string_view> parameters;
-  std::variant<Handler, OpenHandler> handler;
+  std::variant<Handler, WaitingHandler, OpenHandler> handler;
 
   /// Whether it answers without a token.
   [[nodiscard]] bool is_open() const { return std::holds_alternative<OpenHandler>(handler); }

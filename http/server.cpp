@@ -21,7 +21,9 @@ public:
   ApiConversation(const ApiConversation&) = delete;
   ApiConversation& operator=(const ApiConversation&) = delete;
 
-  Outgoing answer(const Incoming& incoming) override { return dispatcher_.answer(incoming, *backend_); }
+  Outgoing answer(const Incoming& incoming, Line& line) override {
+    return dispatcher_.answer(incoming, *backend_, line);
+  }
   Outgoing fault(Code code) override { return dispatcher_.fault(code); }
 
 private:

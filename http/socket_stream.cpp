@@ -32,14 +32,21 @@ bool SocketStream::wait_for_request(std::chrono::milliseconds timeout) {
     return false;
   if (!unread().empty())
     return true;
-  const auto deadline = Clock::now() + timeout;
-  std::array<pollfd, 2> descriptors{pollfd{fd_, POLLIN, 0}, pollfd{wake_fd_, POLLIN, 0}};
+  // A request that has arrived already is still answered, whatever the wake-up says.
+  return wait(POLLIN, Clock::now() + timeout, Woken::when_draining);
+}
+
+bool SocketStream::holds(std::chrono::milliseconds time) {
+  if (failed_)
+    return false;
+  const auto deadline = Clock::now() + time;
+  // Not POLLIN: a request that is sent ahead of its turn is no reason to end this one.
+  std::array<pollfd, 2> descriptors{pollfd{fd_, POLLRDHUP, 0}, pollfd{wake_fd_, POLLIN, 0}};
   int ready = 0;
   do
     ready = ::poll(descriptors.data(), descriptors.size(), milliseconds_until(deadline));
   while (ready < 0 && errno == EINTR);
-  // A request that has arrived already is still answered, whatever the wake-up says.
-  return ready > 0 && descriptors[0].revents != 0;
+  return ready == 0;
 }
 
 SocketStream::HeadStatus SocketStream::read_head(std::size_t max_bytes, Clock::time_point deadline) {
@@ -63,13 +70,14 @@ SocketStream::HeadStatus SocketStream::read_head(std::size_t max_bytes, Clock::t
   }
 }
 
-bool SocketStream::wait(short events, Clock::time_point deadline) const {
-  pollfd descriptor{fd_, events, 0};
+bool SocketStream::wait(short events, Clock::time_point deadline, Woken woken) const {
+  std::array<pollfd, 2> descriptors{pollfd{fd_, events, 0}, pollfd{wake_fd_, POLLIN, 0}};
+  const nfds_t count = woken == Woken::when_draining ? 2 : 1;
   int ready = 0;
   do
-    ready = ::poll(&descriptor, 1, milliseconds_until(deadline));
+    ready = ::poll(descriptors.data(), count, milliseconds_until(deadline));
   while (ready < 0 && errno == EINTR);
-  return ready > 0;
+  return ready > 0 && descriptors[0].revents != 0;
 }
 
 bool SocketStream::fill(Clock::time_point deadline) {
@@ -113,6 +121,15 @@ ssize_t SocketStream::write(const char* data, size_t size) {
 }
 
 bool SocketStream::flush() {
+  return push(Woken::never);
+}
+
+bool SocketStream::send(std::string_view bytes) {
+  out_.append(bytes);
+  return push(Woken::when_draining);
+}
+
+bool SocketStream::push(Woken woken) {
   std::string_view rest = out_;
   const auto deadline = Clock::now() + write_timeout_;
   while (!rest.empty() && !failed_) {
@@ -120,7 +137,7 @@ bool SocketStream::flush() {
     if (count >= 0)
       rest.remove_prefix(static_cast<std::size_t>(count));
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
-      failed_ = !wait(POLLOUT, deadline);
+      failed_ = !wait(POLLOUT, deadline, woken);
     else
       failed_ = errno != EINTR;
   }

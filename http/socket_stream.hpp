@@ -8,6 +8,8 @@
 
 #include <httplib.h>
 
+#include "http/message.hpp"
+
 namespace cleat::http {
 
 /// A connection as cpp-httplib reads and writes it, with what the library's own stream lacks: `poll` instead of
@@ -15,7 +17,7 @@ namespace cleat::http {
 /// byte budget for a whole request (slow clients and endless heads end), and one `send` an answer.
 ///
 /// Does not own the descriptor. Used by one thread.
-class SocketStream final : public httplib::Stream {
+class SocketStream final : public httplib::Stream, public Line {
 public:
   using Clock = std::chrono::steady_clock;
 
@@ -45,6 +47,9 @@ public:
   /// reset the connection before the client has read the answer.
   void linger(std::chrono::milliseconds timeout);
 
+  bool holds(std::chrono::milliseconds time) override;
+  bool send(std::string_view bytes) override;
+
   [[nodiscard]] bool is_readable() const override;
   [[nodiscard]] bool is_writable() const override;
   ssize_t read(char* out, size_t size) override;
@@ -56,7 +61,12 @@ public:
 
 private:
   [[nodiscard]] std::string_view unread() const { return std::string_view(in_).substr(begin_); }
-  bool wait(short events, Clock::time_point deadline) const;
+  /// What ends a wait besides the client: nothing, or `wake_fd` as well.
+  enum class Woken { never, when_draining };
+
+  /// Whether the client's descriptor became ready in time.
+  bool wait(short events, Clock::time_point deadline, Woken woken = Woken::never) const;
+  bool push(Woken woken);
   bool fill(Clock::time_point deadline);
 
   int fd_;

@@ -40,11 +40,30 @@ std::string required_name(ObjectReader& in, std::string_view member) {
   return checked(in, member, validate::name).value_or("");
 }
 
+constexpr std::string_view reference_member = "external_session_ref";
+
+std::optional<std::string> reference(ObjectReader& in, std::size_t max_bytes) {
+  return checked(in, reference_member,
+                 [&](std::string_view text) { return validate::external_session_ref(text, max_bytes); });
+}
+
 std::string required_reference(ObjectReader& in, std::size_t max_bytes) {
-  constexpr std::string_view member = "external_session_ref";
+  in.require(reference_member);
+  return reference(in, max_bytes).value_or("");
+}
+
+std::string required_content(ObjectReader& in, std::size_t max_bytes) {
+  constexpr std::string_view member = "content_md";
   in.require(member);
-  return checked(in, member, [&](std::string_view text) { return validate::external_session_ref(text, max_bytes); })
-    .value_or("");
+  return checked(in, member, [&](std::string_view text) { return validate::content(text, max_bytes); }).value_or("");
+}
+
+/// A member that takes one of two words; absent is the first. Whether it is the second.
+bool second_of(ObjectReader& in, std::string_view member, std::string_view first, std::string_view second) {
+  const auto text = in.string(member);
+  if (text && *text != first && *text != second)
+    in.error(member, FieldCode::unknown_value);
+  return text == second;
 }
 
 std::optional<AgentPatch> agent(ObjectReader& in) {
@@ -103,6 +122,54 @@ Result<ImportBody> import_sessions(std::string_view body, std::size_t session_re
     });
     if (count == std::size_t{0})
       in.error("items", FieldCode::too_short);
+  });
+}
+
+Result<TriggerBody> trigger(std::string_view body, std::size_t message_max_bytes) {
+  return read<TriggerBody>(body, Body::required, [&](ObjectReader& in, TriggerBody& out) {
+    out.content_md = required_content(in, message_max_bytes);
+    out.agent_id = in.id("agent_id");
+    out.when_active = second_of(in, "when_active", "reject", "enqueue") ? WhenActive::enqueue : WhenActive::reject;
+  });
+}
+
+Result<StartBody> start(std::string_view body, std::size_t session_ref_max_bytes) {
+  return read<StartBody>(body, Body::optional, [&](ObjectReader& in, StartBody& out) {
+    out.external_session_ref = reference(in, session_ref_max_bytes);
+    out.model = checked(in, "model", validate::model);
+  });
+}
+
+Result<FinishBody> finish(std::string_view body) {
+  return read<FinishBody>(body, Body::required, [](ObjectReader& in, FinishBody& out) {
+    in.require("outcome");
+    out.succeeded = !second_of(in, "outcome", "succeeded", "failed");
+    out.code = checked(in, "code", validate::failure_code);
+    out.detail = checked(in, "detail", [](std::string_view text) {
+      return validate::content(text, static_cast<std::size_t>(limits::failure_detail_max_bytes));
+    });
+    for (const std::string_view member : {"code", "detail"})
+      if (out.succeeded && in.has(member))
+        in.error(member, FieldCode::not_applicable);
+  });
+}
+
+Result<PostBody> post(std::string_view body, std::size_t message_max_bytes) {
+  return read<PostBody>(body, Body::required, [&](ObjectReader& in, PostBody& out) {
+    out.content_md = required_content(in, message_max_bytes);
+  });
+}
+
+Result<ReportBody> report(std::string_view body, std::size_t session_ref_max_bytes) {
+  return read<ReportBody>(body, Body::optional, [&](ObjectReader& in, ReportBody& out) {
+    out.external_session_ref = reference(in, session_ref_max_bytes);
+    out.model = checked(in, "model", validate::model);
+    out.started = in.boolean("started").value_or(false);
+    out.bind_failed = in.has("bind_failed");
+    if (const auto why = in.string("bind_failed"); why && *why != "session_missing")
+      in.error("bind_failed", FieldCode::unknown_value);
+    if (out.bind_failed)
+      in.require(reference_member);
   });
 }
 

@@ -18,6 +18,14 @@ Result<ResetBody> reset(std::string_view body);
 Result<BindBody> bind(std::string_view body, std::size_t session_ref_max_bytes);
 Result<ImportBody> import_sessions(std::string_view body, std::size_t session_ref_max_bytes, std::size_t max_items);
 
+/// The bodies of runs and of reports (spec 03 sections 7, 8 and 10). A failed binding needs the reference that takes
+/// its place; a code and a detail belong to a run that failed.
+Result<TriggerBody> trigger(std::string_view body, std::size_t message_max_bytes);
+Result<StartBody> start(std::string_view body, std::size_t session_ref_max_bytes);
+Result<FinishBody> finish(std::string_view body);
+Result<PostBody> post(std::string_view body, std::size_t message_max_bytes);
+Result<ReportBody> report(std::string_view body, std::size_t session_ref_max_bytes);
+
 /// The bodies of provisioning. In a patch every member is optional, and an absent one keeps its value.
 Result<SpaceBody> space(std::string_view body);
 Result<SpacePatch> space_patch(std::string_view body);

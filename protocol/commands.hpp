@@ -53,6 +53,37 @@ struct ImportBody {
   std::vector<ImportItem> items;
 };
 
+/// What becomes of a trigger while another run is active.
+enum class WhenActive : std::uint8_t { reject, enqueue };
+/// The body of a trigger. Without an agent it goes to the thread's operator.
+struct TriggerBody {
+  std::string content_md;
+  std::optional<Id> agent_id;
+  WhenActive when_active = WhenActive::reject;
+};
+/// The body of a run's start: the session that the adapter begins with, if it knows already.
+struct StartBody {
+  std::optional<std::string> external_session_ref;
+  std::optional<std::string> model;
+};
+/// The body of a run's end. A code and a detail belong to failures.
+struct FinishBody {
+  bool succeeded = true;
+  std::optional<std::string> code;
+  std::optional<std::string> detail;
+};
+/// A message that a run posts.
+struct PostBody {
+  std::string content_md;
+};
+/// The body of a report (spec 03 section 8). `bind_failed` has one value, `session_missing`.
+struct ReportBody {
+  std::optional<std::string> external_session_ref;
+  std::optional<std::string> model;
+  bool started = false;
+  bool bind_failed = false;
+};
+
 /// `POST /v1/threads/{id}/agent-sessions/reset` (spec 03 section 4).
 struct ResetSession {
   RequestContext context;
@@ -70,6 +101,60 @@ struct ImportSessions {
   RequestContext context;
   Id thread_id;
   Result<ImportBody> body;
+};
+
+/// `POST /v1/threads/{id}/runs` (spec 03 section 10).
+struct TriggerRun {
+  RequestContext context;
+  Id thread_id;
+  Result<TriggerBody> body;
+};
+/// `POST /v1/threads/{id}/agent-sessions/report` (spec 03 section 8).
+struct ReportSession {
+  RequestContext context;
+  Id thread_id;
+  Result<ReportBody> body;
+};
+
+/// What is done with a run (spec 03 section 10).
+namespace run_op {
+struct Start {
+  Result<StartBody> body;
+};
+/// These four take no members; a body that has some is refused behind the rights like any other.
+struct Wait {
+  Result<std::monostate> body = {};
+};
+struct Resume {
+  Result<std::monostate> body = {};
+};
+struct Heartbeat {
+  Result<std::monostate> body = {};
+};
+struct Cancel {
+  Result<std::monostate> body = {};
+};
+struct Finish {
+  Result<FinishBody> body;
+};
+struct Post {
+  Result<PostBody> body;
+};
+/// By the server itself, in the name of the run's agent: its lease has run out, or nobody has started it.
+struct Expire {};
+} // namespace run_op
+
+using RunOperation = std::variant<run_op::Start, run_op::Wait, run_op::Resume, run_op::Heartbeat, run_op::Cancel,
+                                  run_op::Finish, run_op::Post, run_op::Expire>;
+
+/// `POST /v1/runs/{id}/...`. The registry finds the run's thread and agent; whoever sends the command need not know
+/// them.
+struct RunCommand {
+  RequestContext context;
+  Id run_id;
+  RunOperation operation;
+  std::optional<Id> thread_id = {};
+  std::optional<Id> agent_id = {};
 };
 
 /// `GET /v1/threads/{id}/agent-sessions` (spec 03 section 3).
@@ -232,6 +317,17 @@ struct GetGrant {
 struct GetMe {
   Result<PageRange> range;
 };
+struct GetRun {
+  Id id;
+};
+struct ListRuns {
+  Id thread_id;
+  Result<PageRange> range;
+};
+struct ListMessages {
+  Id thread_id;
+  Result<PageRange> range;
+};
 struct ListAudit {
   /// `range` included.
   Result<AuditPage> query;
@@ -243,7 +339,7 @@ using DirectoryOperation =
                op::GetChannel, op::UpdateChannel, op::CreateThread, op::ListThreads, op::GetThread, op::UpdateThread,
                op::CloseThread, op::CreatePrincipal, op::ListPrincipals, op::GetPrincipal, op::UpdatePrincipal,
                op::CreateToken, op::ListTokens, op::RevokeToken, op::PutGrant, op::DeleteGrant, op::GetGrant, op::GetMe,
-               op::ListAudit>;
+               op::ListAudit, op::GetRun, op::ListRuns, op::ListMessages>;
 
 /// One operation of provisioning or reading.
 struct DirectoryCommand {
@@ -254,6 +350,62 @@ struct DirectoryCommand {
 /// What a command comes to.
 struct Answer {
   Result<Reply> result;
+};
+
+/// Which events a reader wants; absent is all (spec 05, `GET /v1/events`).
+struct EventFilter {
+  std::optional<Id> space_id;
+  std::optional<Id> channel_id;
+  std::optional<Id> thread_id;
+  std::optional<std::string> type;
+
+  bool operator==(const EventFilter&) const = default;
+};
+
+/// A part of the event log, of the changes that the actor may see.
+struct ReadEvents {
+  RequestContext context;
+  EventFilter filter;
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+};
+
+/// A part of the actor's own agent events: `GET /v1/agent/events`.
+struct ReadAgentEvents {
+  RequestContext context;
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+};
+
+/// An entry of a log as clients get it.
+struct LogItem {
+  std::int64_t seq = 0;
+  std::string type;
+  std::string json; ///< the whole entry
+};
+
+/// What was read of a log. `next_after` is where to go on; there may be nothing to show up to there.
+struct LogItems {
+  std::vector<LogItem> items;
+  std::int64_t next_after = 0;
+};
+
+/// The answer to the two reads.
+struct LogAnswer {
+  Result<LogItems> result;
+};
+
+/// Wait until there may be something behind `after`: in the event log or, with an agent, in its agent events. Answered
+/// at the latest after `patience_ms`.
+struct AwaitLog {
+  std::optional<Id> agent_id;
+  std::int64_t after = 0;
+  std::int64_t patience_ms = 0;
+};
+
+/// The answer: whether there may be something, or only the time is over.
+struct LogMoved {
+  bool moved = false;
 };
 
 } // namespace cleat

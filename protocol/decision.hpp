@@ -63,6 +63,70 @@ struct EndSession {
   bool operator==(const EndSession&) const = default;
 };
 
+/// Runs of a thread change one decision after the other: the thread's counter must still be this one, and the decision
+/// raises it. So no server releases a held run twice, or ends a run without seeing what is held behind it.
+struct RunTurn {
+  Id thread_id;
+  std::int64_t expected = 0;
+
+  bool operator==(const RunTurn&) const = default;
+};
+
+/// The thread's current session must still be this one, in this version; none: there must be no current session.
+struct CurrentGuard {
+  Id thread_id;
+  std::optional<Id> session_id;
+  std::int64_t version = 0;
+
+  bool operator==(const CurrentGuard&) const = default;
+};
+
+/// A row of `agent_sessions` that changes without ending: reference, model and `started` become those of `row`, whose
+/// version is one higher than the one that must still be there.
+struct UpdateSession {
+  AgentSession row;
+
+  bool operator==(const UpdateSession&) const = default;
+};
+
+/// What must be true, by the database's clock, for a run to be failed by the server itself (spec 03 section 10).
+enum class RunExpiry : std::uint8_t {
+  none,
+  lease,  ///< `lease_expires_at` has passed
+  queued, ///< nobody has started it for `queued_timeout_s`
+};
+
+/// A run as it shall be, its version one higher than the one that must still be there.
+struct UpdateRun {
+  Run row;
+  /// The state that it must still have.
+  RunState from{};
+  RunExpiry expiry = RunExpiry::none;
+  /// `runs.queued_timeout_s`, for `RunExpiry::queued`.
+  std::int64_t queued_timeout_s = 0;
+
+  bool operator==(const UpdateRun&) const = default;
+};
+
+/// What an agent's adapter is told (spec 03 section 10). `seq` is given by the database.
+struct AgentEvent {
+  Id agent_id;
+  std::string type;
+  Timestamp time;
+  std::string payload; ///< rendered JSON object
+
+  bool operator==(const AgentEvent&) const = default;
+};
+
+/// A denial that is found while something else is decided. Equal ones inside one window share an entry, as with
+/// refused requests (spec 03 section 2).
+struct Denial {
+  AuditEntry entry;
+  std::int64_t window_s = 0;
+
+  bool operator==(const Denial&) const = default;
+};
+
 /// A change as readers of the event log see it (spec 03 section 11). `seq` is given by the database.
 struct Event {
   Id id;
@@ -161,13 +225,24 @@ using RowWrite = std::variant<InsertPrincipal, UpdatePrincipal, InsertToken, Rev
 struct Decision {
   std::vector<VersionGuard> guards = {};
   std::vector<ReferenceGuard> reference_guards = {};
+  /// Present where runs change.
+  std::optional<RunTurn> turn = {};
+  std::vector<CurrentGuard> current_guards = {};
   /// Rows of `agent_sessions` that end, in ascending id (spec 03 section 13).
   std::vector<EndSession> ends = {};
+  /// Rows of `agent_sessions` that change and do not end.
+  std::vector<UpdateSession> session_updates = {};
   /// New rows of `agent_sessions`. At most one is current.
   std::vector<AgentSession> sessions = {};
   std::vector<RowWrite> rows = {};
+  std::vector<Message> messages = {};
+  /// New runs, and runs that change. At most one of the thread is active afterwards.
+  std::vector<Run> runs = {};
+  std::vector<UpdateRun> run_updates = {};
   std::vector<Event> events = {};
+  std::vector<AgentEvent> agent_events = {};
   std::vector<AuditEntry> audit = {};
+  std::vector<Denial> denials = {};
   std::optional<IdempotencyRecord> idempotency = {};
   Reply reply = {};
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "protocol/resources.hpp"
 
 /// What rules decide on: rows as they were together at one moment in the database.
@@ -43,8 +44,46 @@ struct ReferenceFacts {
   /// The threads of `current` and `newest` where they are not the asking thread itself.
   std::optional<OtherThread> current_thread;
   std::optional<OtherThread> newest_thread;
+  /// The row of the reference in the asking thread that a reset, a bind or another agent ended last. Looked up with
+  /// the thread's runs only.
+  std::optional<AgentSession> ended_here = {};
 
   bool operator==(const ReferenceFacts&) const = default;
+};
+
+/// A run that waits for the active one to end, with what its release depends on.
+struct HeldRun {
+  Run run;
+  Principal triggered_by;
+  /// What the human who triggered it holds on the thread now.
+  Level level = Level::none;
+  Principal agent;
+  /// What the agent holds on the thread now.
+  Level agent_level = Level::none;
+  Message message;
+
+  bool operator==(const HeldRun&) const = default;
+};
+
+/// What runs of a thread are decided on, beside its `ThreadFacts` and of the same moment.
+struct RunFacts {
+  /// The database's clock at that moment; leases begin and end by it.
+  Timestamp now;
+  /// The thread's counter for `RunTurn`.
+  std::int64_t turn = 0;
+  /// The run in `queued`, `running` or `waiting_input`, and the session that it is on.
+  std::optional<Run> active;
+  std::optional<AgentSession> active_session;
+  /// Oldest first.
+  std::vector<HeldRun> held;
+  /// Whether any run has used the thread's current session.
+  bool current_used = false;
+  /// The operator's newest import row (`created_at`, then `id`), when the thread has no rows but import rows.
+  std::optional<AgentSession> import_row;
+  /// Whether the reference of `import_row` is current somewhere.
+  bool import_reference_current = false;
+
+  bool operator==(const RunFacts&) const = default;
 };
 
 /// What provisioning decides on: the resources that a path names, as far as they exist, and the actor's level
@@ -59,6 +98,8 @@ struct DirectoryFacts {
   /// The grant of `subject` on the deepest resource.
   std::optional<Grant> subject_grant;
   std::optional<Token> token;
+  /// The run that the path names; its thread is `thread` then.
+  std::optional<Run> run;
   /// Agents that the body names as operator, or humans it names as holder, as far as they exist.
   std::optional<Principal> referred;
 

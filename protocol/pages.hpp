@@ -56,6 +56,18 @@ struct GrantsPage {
   PageRange range;
   bool operator==(const GrantsPage&) const = default;
 };
+/// The runs of a thread, oldest first.
+struct RunsPage {
+  Id thread_id;
+  PageRange range;
+  bool operator==(const RunsPage&) const = default;
+};
+/// The messages and system lines of a thread, oldest first.
+struct MessagesPage {
+  Id thread_id;
+  PageRange range;
+  bool operator==(const MessagesPage&) const = default;
+};
 /// The audit log, newest first.
 struct AuditPage {
   std::optional<Id> actor_id;
@@ -66,11 +78,12 @@ struct AuditPage {
   bool operator==(const AuditPage&) const = default;
 };
 
-using PageQuery =
-  std::variant<SpacesPage, ChannelsPage, ThreadsPage, PrincipalsPage, TokensPage, GrantsPage, AuditPage>;
+using PageQuery = std::variant<SpacesPage, ChannelsPage, ThreadsPage, PrincipalsPage, TokensPage, GrantsPage, AuditPage,
+                               RunsPage, MessagesPage>;
 
 /// At most `limit + 1` rows: one more than asked for tells that a next page exists.
-using PageRows = std::variant<std::vector<Space>, std::vector<Channel>, std::vector<Thread>, std::vector<Principal>,
-                              std::vector<Token>, std::vector<Grant>, std::vector<AuditEntry>>;
+using PageRows =
+  std::variant<std::vector<Space>, std::vector<Channel>, std::vector<Thread>, std::vector<Principal>,
+               std::vector<Token>, std::vector<Grant>, std::vector<AuditEntry>, std::vector<Run>, std::vector<Message>>;
 
 } // namespace cleat

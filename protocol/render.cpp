@@ -119,6 +119,44 @@ void write(json::Writer& out, const AuditEntry& row) {
   out.member("count", row.count).raw_member("details", row.details).end_object();
 }
 
+void write(json::Writer& out, const Run& row) {
+  out.begin_object()
+    .member("id", row.id)
+    .member("thread_id", row.thread_id)
+    .member("agent_id", row.agent_id)
+    .member("kind", to_string(row.kind))
+    .member("state", to_string(row.state))
+    .member("triggered_by", row.triggered_by)
+    .member("message_id", row.message_id)
+    .member("agent_session_id", row.agent_session_id);
+  if (row.failure) {
+    out.key("failure")
+      .begin_object()
+      .member("code", row.failure->code)
+      .member("detail", row.failure->detail)
+      .end_object();
+  }
+  out.member("created_at", row.created_at)
+    .member("started_at", row.started_at)
+    .member("finished_at", row.finished_at)
+    .member("lease_expires_at", row.lease_expires_at)
+    .member("version", row.version)
+    .end_object();
+}
+
+void write(json::Writer& out, const Message& row) {
+  out.begin_object()
+    .member("id", row.id)
+    .member("thread_id", row.thread_id)
+    .member("author_id", row.author_id)
+    .member("kind", to_string(row.kind))
+    .member("origin", to_string(row.origin))
+    .member("content_md", row.content_md);
+  if (row.system_code)
+    out.member("system_code", to_string(*row.system_code));
+  out.member("run_id", row.run_id).member("created_at", row.created_at).end_object();
+}
+
 template <class Row>
 std::string one(const Row& row) {
   json::Writer out;
@@ -192,6 +230,70 @@ std::string token(const Token& row, std::string_view secret) {
 }
 std::string grant(const Grant& row) {
   return one(row);
+}
+
+std::string run(const Run& row) {
+  return one(row);
+}
+std::string message(const Message& row) {
+  return one(row);
+}
+
+std::string invocation(const Run& run, const Message& message, const SessionDecision& decision) {
+  json::Writer out;
+  out.begin_object()
+    .member("run_id", run.id)
+    .member("thread_id", run.thread_id)
+    .member("agent_id", run.agent_id)
+    .member("kind", to_string(run.kind))
+    .member("triggered_by", run.triggered_by)
+    .raw_member("message", one(message));
+  if (decision.mode)
+    out.member("session_mode", to_string(*decision.mode));
+  if (decision.session)
+    out.raw_member("agent_session", one(*decision.session));
+  out.end_object();
+  return out.str();
+}
+
+std::string event(std::int64_t seq, const Event& row) {
+  json::Writer out;
+  out.begin_object().member("seq", seq).member("id", row.id).member("type", row.type).member("time", row.time);
+  out.key("scope")
+    .begin_object()
+    .member("space_id", row.space_id)
+    .member("channel_id", row.channel_id)
+    .member("thread_id", row.thread_id)
+    .end_object();
+  out.key("resource")
+    .begin_object()
+    .member("kind", row.resource_kind)
+    .member("id", row.resource_id)
+    .member("version", row.resource_version)
+    .end_object();
+  out.key("actor").begin_object().member("kind", to_string(row.actor_kind)).member("id", row.actor_id).end_object();
+  out.raw_member("payload", row.payload).end_object();
+  return out.str();
+}
+
+std::string agent_event(std::int64_t seq, const AgentEvent& row) {
+  json::Writer out;
+  out.begin_object()
+    .member("seq", seq)
+    .member("type", row.type)
+    .member("time", row.time)
+    .raw_member("payload", row.payload)
+    .end_object();
+  return out.str();
+}
+
+std::string log_page(const LogItems& items) {
+  json::Writer out;
+  out.begin_object().key("items").begin_array();
+  for (const LogItem& item : items.items)
+    out.raw(item.json);
+  out.end_array().member("next_after", items.next_after).end_object();
+  return out.str();
 }
 
 std::string me(const Principal& row, const std::vector<Grant>& grants, std::int64_t limit) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "protocol/commands.hpp"
 #include "protocol/decision.hpp"
 #include "protocol/pages.hpp"
 #include "protocol/resources.hpp"
@@ -27,6 +28,8 @@ std::string principal(const Principal& row);
 /// With the secret only in the answer to its creation.
 std::string token(const Token& row, std::string_view secret = {});
 std::string grant(const Grant& row);
+std::string run(const Run& row);
+std::string message(const Message& row);
 /// `GET /v1/me`: the principal, `owner` (of the instance) and a page of its grants under `grants`.
 std::string me(const Principal& row, const std::vector<Grant>& grants, std::int64_t limit);
 
@@ -35,6 +38,24 @@ std::string page(const PageRows& rows, std::int64_t limit);
 
 /// The payload of `agent_session.changed` (spec 03 section 11).
 std::string session_changed(const AgentSession& row);
+
+/// What a new run is told about its session (spec 03 section 6). A guest run has no mode and no session.
+struct SessionDecision {
+  std::optional<SessionMode> mode;
+  std::optional<AgentSession> session;
+
+  bool operator==(const SessionDecision&) const = default;
+};
+
+/// The payload of `agent.invocation`, made here and nowhere else.
+std::string invocation(const Run& run, const Message& message, const SessionDecision& decision);
+
+/// An entry of the event log, with its envelope (spec 03 section 11).
+std::string event(std::int64_t seq, const Event& row);
+/// An entry of an agent's events: `{seq, type, time, payload}`.
+std::string agent_event(std::int64_t seq, const AgentEvent& row);
+/// A page of a log: `{items, next_after}`, of entries that are rendered already.
+std::string log_page(const LogItems& items);
 
 /// `{"thread": {...}}` and its like for the other lifecycle events.
 std::string wrapped(std::string_view member, std::string_view json);

@@ -47,6 +47,32 @@ struct Names<ScopeKind> {
   static constexpr std::array<std::string_view, 3> all{"space", "channel", "thread"};
 };
 
+template <>
+struct Names<RunKind> {
+  static constexpr std::array<std::string_view, 2> all{"operator", "guest"};
+};
+template <>
+struct Names<RunState> {
+  static constexpr std::array<std::string_view, 7> all{"held",      "queued", "running",  "waiting_input",
+                                                       "succeeded", "failed", "cancelled"};
+};
+template <>
+struct Names<MessageKind> {
+  static constexpr std::array<std::string_view, 2> all{"message", "system"};
+};
+template <>
+struct Names<MessageOrigin> {
+  static constexpr std::array<std::string_view, 3> all{"human", "agent", "system"};
+};
+template <>
+struct Names<SystemCode> {
+  static constexpr std::array<std::string_view, 2> all{"thread.reopened", "agent_session.resume_failed"};
+};
+template <>
+struct Names<SessionMode> {
+  static constexpr std::array<std::string_view, 3> all{"new", "resume", "bind"};
+};
+
 template <class E>
 std::string_view name_of(E value) {
   return Names<E>::all.at(static_cast<std::size_t>(value));
@@ -81,6 +107,24 @@ std::string_view to_string(EndReason value) {
 std::string_view to_string(ScopeKind value) {
   return name_of(value);
 }
+std::string_view to_string(RunKind value) {
+  return name_of(value);
+}
+std::string_view to_string(RunState value) {
+  return name_of(value);
+}
+std::string_view to_string(MessageKind value) {
+  return name_of(value);
+}
+std::string_view to_string(MessageOrigin value) {
+  return name_of(value);
+}
+std::string_view to_string(SystemCode value) {
+  return name_of(value);
+}
+std::string_view to_string(SessionMode value) {
+  return name_of(value);
+}
 
 template <class E>
 std::optional<E> from_string(std::string_view name) {
@@ -106,5 +150,11 @@ template std::optional<ThreadKind> from_string(std::string_view);
 template std::optional<ThreadState> from_string(std::string_view);
 template std::optional<EndReason> from_string(std::string_view);
 template std::optional<ScopeKind> from_string(std::string_view);
+template std::optional<RunKind> from_string(std::string_view);
+template std::optional<RunState> from_string(std::string_view);
+template std::optional<MessageKind> from_string(std::string_view);
+template std::optional<MessageOrigin> from_string(std::string_view);
+template std::optional<SystemCode> from_string(std::string_view);
+template std::optional<SessionMode> from_string(std::string_view);
 
 } // namespace cleat

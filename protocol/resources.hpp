@@ -26,6 +26,18 @@ enum class ThreadKind : std::uint8_t { main, thread };
 enum class ThreadState : std::uint8_t { open, closed };
 enum class EndReason : std::uint8_t { reset, rebind, import, agent_changed };
 
+/// Whether a run works for the thread's operator or for a guest, and where it stands (spec 03 section 10).
+enum class RunKind : std::uint8_t { operator_run, guest };
+enum class RunState : std::uint8_t { held, queued, running, waiting_input, succeeded, failed, cancelled };
+
+/// What a message is, who it comes from, and what a system line says (spec 03 section 1).
+enum class MessageKind : std::uint8_t { message, system };
+enum class MessageOrigin : std::uint8_t { human, agent, system };
+enum class SystemCode : std::uint8_t { thread_reopened, resume_failed };
+
+/// How an adapter begins a run: with a new session, the one it had, or one that was bound for it (spec 03 section 6).
+enum class SessionMode : std::uint8_t { new_session, resume, bind };
+
 /// What a grant can be given on.
 enum class ScopeKind : std::uint8_t { space, channel, thread };
 
@@ -39,6 +51,12 @@ std::string_view to_string(ThreadKind value);
 std::string_view to_string(ThreadState value);
 std::string_view to_string(EndReason value);
 std::string_view to_string(ScopeKind value);
+std::string_view to_string(RunKind value);
+std::string_view to_string(RunState value);
+std::string_view to_string(MessageKind value);
+std::string_view to_string(MessageOrigin value);
+std::string_view to_string(SystemCode value);
+std::string_view to_string(SessionMode value);
 
 /// The value of enumeration `E` that has this name, if one has.
 template <class E>
@@ -163,6 +181,61 @@ struct AgentSession {
   [[nodiscard]] bool is_current() const { return !ended_at.has_value(); }
 
   bool operator==(const AgentSession&) const = default;
+};
+
+/// Why a run failed: a code of ours or of its agent, and what the agent says about it.
+struct RunFailure {
+  std::string code;
+  std::optional<std::string> detail;
+
+  bool operator==(const RunFailure&) const = default;
+};
+
+/// One time that an agent works on a thread (spec 03 section 10).
+struct Run {
+  Id id;
+  Id thread_id;
+  Id agent_id;
+  RunKind kind = RunKind::operator_run;
+  RunState state = RunState::queued;
+  /// The human who triggered it, whoever releases it later.
+  Id triggered_by;
+  Id message_id;
+  std::optional<Id> agent_session_id;
+  /// Whether its agent has reported a failed binding; it may do so once. Not shown to clients.
+  bool bind_failed = false;
+  std::optional<RunFailure> failure;
+  Timestamp created_at;
+  /// When its agent was invoked; absent while it is held. Not shown to clients.
+  std::optional<Timestamp> queued_at;
+  std::optional<Timestamp> started_at;
+  std::optional<Timestamp> finished_at;
+  /// Until when its agent holds it; present in `running` and `waiting_input`.
+  std::optional<Timestamp> lease_expires_at;
+  std::int64_t version = 1;
+
+  /// Whether it is the one run that its thread may have in `queued`, `running` or `waiting_input`.
+  [[nodiscard]] bool is_active() const {
+    return state == RunState::queued || state == RunState::running || state == RunState::waiting_input;
+  }
+
+  bool operator==(const Run&) const = default;
+};
+
+/// A message or system line of a thread. A system line has a code and no content (spec 03 section 1).
+struct Message {
+  Id id;
+  Id thread_id;
+  Id author_id;
+  MessageKind kind = MessageKind::message;
+  MessageOrigin origin = MessageOrigin::human;
+  std::string content_md;
+  std::optional<SystemCode> system_code;
+  /// The run that wrote it.
+  std::optional<Id> run_id;
+  Timestamp created_at;
+
+  bool operator==(const Message&) const = default;
 };
 
 /// An entry of the audit log. `details` is a JSON object of ids and codes, never a reference or a secret.

@@ -117,6 +117,31 @@ std::optional<FieldCode> name(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<FieldCode> content(std::string_view text, std::size_t max_bytes) {
+  if (only_white_space(text))
+    return FieldCode::required;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto point = next_code_point(text, at);
+    if (!point)
+      return FieldCode::invalid_utf8;
+    const bool layout = *point == '\t' || *point == '\n' || *point == '\r' || *point == 0x2028 || *point == 0x2029;
+    if (is_control(*point) && !layout)
+      return FieldCode::control_character;
+  }
+  if (text.size() > max_bytes)
+    return FieldCode::too_long;
+  return std::nullopt;
+}
+
+std::optional<FieldCode> failure_code(std::string_view text) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto known = [&](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; };
+  const bool fits = !text.empty() && text.size() <= static_cast<std::size_t>(limits::failure_code_max_bytes);
+  if (!fits || !is_lower(text.front()) || !std::all_of(text.begin(), text.end(), known))
+    return FieldCode::invalid_format;
+  return std::nullopt;
+}
+
 std::optional<FieldCode> currency(std::string_view text) {
   const bool letters = std::all_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (text.size() != 3 || !letters)

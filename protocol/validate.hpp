@@ -24,6 +24,14 @@ std::optional<FieldCode> name(std::string_view text);
 /// A currency: three upper-case letters (ISO 4217).
 std::optional<FieldCode> currency(std::string_view text);
 
+/// Content of a message, or what an agent says about a failure: not empty or only white space, valid UTF-8, no control
+/// characters but tabs and line ends, at most `max_bytes` bytes.
+std::optional<FieldCode> content(std::string_view text, std::size_t max_bytes);
+
+/// The code of a failure: a word of lower-case letters, digits and underscores that begins with a letter, at most
+/// `limits::failure_code_max_bytes` long.
+std::optional<FieldCode> failure_code(std::string_view text);
+
 /// Whether `text` is valid UTF-8 (no surrogates, no overlong forms, nothing over U+10FFFF).
 bool valid_utf8(std::string_view text);
 

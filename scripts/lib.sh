@@ -13,10 +13,13 @@ die() {
   exit 1
 }
 
-# The packages of scripts/packages.txt that this machine does not have, one a line.
+# The packages of scripts/packages.txt that this machine does not have, one a line; with `tests` those for tests as well.
 missing_packages() {
-  local package status
-  while read -r package; do
+  local package program status
+  while read -r package program; do
+    if [[ -n $program ]] && { [[ ${1-} != tests ]] || command -v "$program" >/dev/null; }; then
+      continue
+    fi
     status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
     [[ $status == installed ]] || printf '%s\n' "$package"
   done < <(grep -v '^#' scripts/packages.txt)
@@ -45,14 +48,14 @@ install_packages() {
   return "$result"
 }
 
-# Makes sure that everything which building and running needs is there.
+# Makes sure that everything which building and running needs is there; with `tests` what testing needs as well.
 ensure_packages() {
   if ! command -v dpkg-query >/dev/null; then
     say "this is no Debian; install what corresponds to scripts/packages.txt if the build misses something"
     return
   fi
   local missing
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "$@")
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
     die "these Debian packages are missing and only root may install them:

@@ -6,8 +6,8 @@
 
 #include "storage/messages.hpp"
 
-/// The seam to the database (spec 02). Three typed actors: a writer that commits decisions in set-based batches,
-/// a loader that batches the reads of hot paths, and a librarian for pages and rare look-ups. Two
+/// The seam to the database (spec 02). Typed actors: a writer that commits decisions in set-based batches,
+/// a loader that batches the reads of hot paths, a librarian for pages and rare look-ups, and a reader of the logs. Two
 /// implementations, PostgreSQL and a memory twin, pass the same suite.
 ///
 /// The messages never leave the process, so they are not serializable and carry plain values; decisions are
@@ -19,18 +19,26 @@ using writer_actor =
 
 using loader_actor =
   caf::typed_actor<caf::replies_to<LoadThread>::with<ThreadLoaded>, caf::replies_to<FindToken>::with<TokenFound>,
-                   caf::replies_to<FindIdempotency>::with<IdempotencyFound>>;
+                   caf::replies_to<FindIdempotency>::with<IdempotencyFound>,
+                   caf::replies_to<LocateRun>::with<RunLocated>>;
 
 using librarian_actor =
   caf::typed_actor<caf::replies_to<LoadDirectory>::with<DirectoryLoaded>, caf::replies_to<ReadPage>::with<PageRead>,
                    caf::replies_to<Bootstrap>::with<Bootstrapped>,
                    caf::replies_to<CollectGarbage>::with<GarbageCollected>, caf::replies_to<Ping>::with<Pong>>;
 
-/// The three handles that owners work with.
+/// Reads the two logs, and finds runs whose time is over.
+using log_reader_actor =
+  caf::typed_actor<caf::replies_to<AdvanceLog>::with<LogAdvanced>, caf::replies_to<FindEvents>::with<EventsFound>,
+                   caf::replies_to<FindAgentEvents>::with<AgentEventsFound>,
+                   caf::replies_to<FindOverdueRuns>::with<OverdueRuns>>;
+
+/// The handles that owners work with.
 struct Store {
   writer_actor writer;
   loader_actor loader;
   librarian_actor librarian;
+  log_reader_actor log_reader;
 };
 
 } // namespace cleat::storage
@@ -55,6 +63,16 @@ CAF_BEGIN_TYPE_ID_BLOCK(cleat_storage, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::GarbageCollected))
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Ping))
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::Pong))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LocateRun))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::RunLocated))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::AdvanceLog))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LogAdvanced))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindEvents))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::EventsFound))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindAgentEvents))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::AgentEventsFound))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindOverdueRuns))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::OverdueRuns))
 CAF_END_TYPE_ID_BLOCK(cleat_storage)
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Commit)
@@ -76,3 +94,13 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::CollectGarbage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::GarbageCollected)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Ping)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Pong)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LocateRun)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::RunLocated)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::AdvanceLog)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LogAdvanced)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindEvents)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::EventsFound)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindAgentEvents)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::AgentEventsFound)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindOverdueRuns)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::OverdueRuns)

@@ -8,7 +8,8 @@ namespace cleat::storage {
 
 namespace {
 
-using memory_actor = writer_actor::extend_with<loader_actor>::extend_with<librarian_actor>;
+using memory_actor =
+  writer_actor::extend_with<loader_actor>::extend_with<librarian_actor>::extend_with<log_reader_actor>;
 
 memory_actor::behavior_type memory(memory_actor::pointer, const std::shared_ptr<MemoryTables>& tables) {
   return {
@@ -22,6 +23,11 @@ memory_actor::behavior_type memory(memory_actor::pointer, const std::shared_ptr<
     [tables](const Bootstrap& message) { return tables->bootstrap(message); },
     [tables](const CollectGarbage& message) { return tables->collect(message); },
     [tables](const Ping&) { return tables->ping(); },
+    [tables](const LocateRun& message) { return tables->find(message); },
+    [tables](const AdvanceLog&) { return tables->advance(); },
+    [tables](const FindEvents& message) { return tables->find(message); },
+    [tables](const FindAgentEvents& message) { return tables->find(message); },
+    [tables](const FindOverdueRuns& message) { return tables->find(message); },
   };
 }
 
@@ -29,7 +35,7 @@ memory_actor::behavior_type memory(memory_actor::pointer, const std::shared_ptr<
 
 Store open_memory(caf::actor_system& system, std::shared_ptr<MemoryTables> tables) {
   const memory_actor actor = system.spawn(memory, std::move(tables));
-  return {actor, actor, actor};
+  return {actor, actor, actor, actor};
 }
 
 } // namespace cleat::storage

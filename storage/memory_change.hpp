@@ -64,4 +64,41 @@ private:
   std::vector<std::function<void()>> undo_;
 };
 
+/// What speaks against a decision, found out as PostgreSQL does: statement after statement, where most only refuse and
+/// a broken constraint ends the transaction on the spot.
+class MemoryTables::Verdict {
+public:
+  /// What is refused from here on is told by the next statement's result.
+  void next_statement() { before_ = refusal_; }
+
+  void refuse(CommitOutcome outcome) {
+    if (!refusal_ || weight(*refusal_) < weight(outcome))
+      refusal_ = outcome;
+  }
+  void refuse_unless(bool holds, CommitOutcome outcome) {
+    if (!holds)
+      refuse(outcome);
+  }
+
+  /// A statement that is ended by a constraint has no result. What was refused before it explains it better.
+  void abort(CommitOutcome outcome) {
+    refusal_ = before_ ? before_ : outcome;
+    aborted_ = true;
+  }
+
+  [[nodiscard]] bool aborted() const { return aborted_; }
+  [[nodiscard]] CommitOutcome outcome() const { return refusal_.value_or(CommitOutcome::committed); }
+
+private:
+  static int weight(CommitOutcome outcome) {
+    if (outcome == CommitOutcome::key_used)
+      return 2;
+    return outcome == CommitOutcome::stale ? 1 : 0;
+  }
+
+  std::optional<CommitOutcome> refusal_;
+  std::optional<CommitOutcome> before_; ///< of the statements before this one
+  bool aborted_ = false;
+};
+
 } // namespace cleat::storage

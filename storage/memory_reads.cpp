@@ -57,10 +57,14 @@ ThreadLoaded MemoryTables::load(const LoadThread& question) const {
     answer.references.push_back(reference_facts(question, probe, agent));
   if (question.with_sessions)
     answer.sessions = newest_first(question.thread_id);
-  for (const Id& id : question.named) {
-    const auto known = principals_.find(id);
-    answer.named.push_back(known == principals_.end() ? std::nullopt : std::optional(known->second));
+  if (question.with_runs && answer.facts)
+    answer.run_facts = run_facts(*answer.facts);
+  for (const Id& id : question.run_ids) {
+    const auto run = row_of(runs_, id);
+    answer.runs.push_back(run && run->thread_id == question.thread_id ? run : std::nullopt);
   }
+  for (const Id& id : question.named)
+    answer.named.push_back(row_of(principals_, id));
   return answer;
 }
 
@@ -89,16 +93,20 @@ DirectoryLoaded MemoryTables::load(const LoadDirectory& question) const {
     return {ReadStatus::unavailable, {}};
   DirectoryLoaded answer;
   DirectoryFacts& facts = answer.facts;
-  facts.thread = row_of(threads_, question.thread_id);
+  facts.run = row_of(runs_, question.run_id);
+  // A run stands for its thread; one that is not there is a thread that is not there.
+  const bool names_thread = question.run_id || question.thread_id;
+  const auto thread_id = !question.run_id ? question.thread_id
+                         : facts.run      ? std::optional(facts.run->thread_id)
+                                          : std::nullopt;
+  facts.thread = row_of(threads_, thread_id);
   facts.channel = row_of(channels_, facts.thread ? facts.thread->channel_id : question.channel_id);
   facts.space = row_of(spaces_, facts.channel ? facts.channel->space_id : question.space_id);
   facts.subject = row_of(principals_, question.subject_id);
   facts.token = row_of(tokens_, question.token_id);
   facts.referred = row_of(principals_, question.referred_id);
-  const auto deepest = question.thread_id    ? question.thread_id
-                       : question.channel_id ? question.channel_id
-                                             : question.space_id;
-  const bool deepest_exists = question.thread_id    ? facts.thread.has_value()
+  const auto deepest = names_thread ? thread_id : question.channel_id ? question.channel_id : question.space_id;
+  const bool deepest_exists = names_thread          ? facts.thread.has_value()
                               : question.channel_id ? facts.channel.has_value()
                                                     : facts.space.has_value();
   if (deepest_exists)
@@ -152,6 +160,14 @@ PageRows MemoryTables::rows_of(const GrantsPage& page) const {
       held.emplace(grant.resource_id, grant);
   }
   return page_of(held, page.range, [](const Grant&) { return true; });
+}
+
+PageRows MemoryTables::rows_of(const RunsPage& page) const {
+  return page_of(runs_, page.range, [&](const Run& row) { return row.thread_id == page.thread_id; });
+}
+
+PageRows MemoryTables::rows_of(const MessagesPage& page) const {
+  return page_of(messages_, page.range, [&](const Message& row) { return row.thread_id == page.thread_id; });
 }
 
 PageRows MemoryTables::rows_of(const AuditPage& page) const {
@@ -256,6 +272,8 @@ ReferenceFacts MemoryTables::reference_facts(const LoadThread& question, const R
   facts.agent_id = *agent_id;
   facts.current = current_of_reference(*agent_id, probe.external_session_ref);
   facts.newest = newest_of_reference(*agent_id, probe.external_session_ref);
+  if (question.with_runs)
+    facts.ended_here = ended_here(question.thread_id, *agent_id, probe.external_session_ref);
   facts.current_thread = other_thread(facts.current, question.thread_id, probe.principal_id);
   facts.newest_thread = other_thread(facts.newest, question.thread_id, probe.principal_id);
   return facts;
@@ -264,22 +282,6 @@ ReferenceFacts MemoryTables::reference_facts(const LoadThread& question, const R
 std::vector<AgentSession> MemoryTables::sessions_of(const Id& thread_id) const {
   const std::lock_guard lock(mutex_);
   return newest_first(thread_id);
-}
-
-std::vector<LoggedEvent> MemoryTables::events() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<LoggedEvent> rows;
-  for (const auto& [seq, event] : events_)
-    rows.push_back({seq, event});
-  return rows;
-}
-
-std::vector<AuditEntry> MemoryTables::audit() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<AuditEntry> rows;
-  for (const auto& [id, entry] : audit_)
-    rows.push_back(entry);
-  return rows;
 }
 
 } // namespace cleat::storage

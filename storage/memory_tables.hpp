@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,14 +13,6 @@
 #include "storage/messages.hpp"
 
 namespace cleat::storage {
-
-/// An event as the log holds it.
-struct LoggedEvent {
-  std::int64_t seq = 0;
-  Event event;
-
-  bool operator==(const LoggedEvent&) const = default;
-};
 
 /// An outcome that a test wants to see, in place of the true one.
 struct ScriptedOutcome {
@@ -33,8 +26,8 @@ struct ScriptedOutcome {
 /// suite compares the two. Thread safe, so that a test may look while the actor works.
 class MemoryTables {
 public:
-  /// Commits a decision or tells why not. What comes first of `key_used`, `stale`, `lost_race` and `failed` is
-  /// answered.
+  /// Commits a decision or tells why not, as PostgreSQL would: what comes first of `key_used`, `stale` and `lost_race`,
+  /// or `failed` where a constraint ends it before anything else speaks against it.
   CommitOutcome commit(const Decision& decision);
   /// Counts a denial into the entry of its window.
   CommitOutcome record_denial(const RecordDenial& denial);
@@ -47,7 +40,14 @@ public:
   Bootstrapped bootstrap(const Bootstrap& question);
   GarbageCollected collect(const CollectGarbage& question);
   Pong ping() const;
+  RunLocated find(const LocateRun& question) const;
+  LogAdvanced advance();
+  EventsFound find(const FindEvents& question) const;
+  AgentEventsFound find(const FindAgentEvents& question) const;
+  OverdueRuns find(const FindOverdueRuns& question) const;
 
+  /// The clock that leases and queues are judged by, in place of the machine's.
+  void set_clock(std::shared_ptr<const Clock> clock);
   /// The next commits answer these outcomes, one each and in order; then the truth is told again.
   void script(std::vector<ScriptedOutcome> outcomes);
   /// While set, every read and write answers `unavailable` and nothing is written.
@@ -57,6 +57,12 @@ public:
   std::vector<AgentSession> sessions_of(const Id& thread_id) const;
   /// The whole event log in its order.
   std::vector<LoggedEvent> events() const;
+  /// The whole log of agent events in its order.
+  std::vector<LoggedAgentEvent> agent_events() const;
+  /// The runs of a thread, oldest first.
+  std::vector<Run> runs_of(const Id& thread_id) const;
+  /// The messages of a thread, oldest first.
+  std::vector<Message> messages_of(const Id& thread_id) const;
   /// The whole audit log in the order of ids.
   std::vector<AuditEntry> audit() const;
   /// How many decisions were committed so far, scripted ones included.
@@ -67,15 +73,35 @@ private:
   using GrantKey = std::pair<Id, Id>;
   using KeyOfPrincipal = std::pair<Id, std::string>;
   class Change;
+  class Verdict;
 
+  /// The steps of a commit in the order of PostgreSQL's statements (memory_commit.cpp).
   CommitOutcome apply(const Decision& decision);
-  bool guards_hold(const Decision& decision) const;
+  void use_key(Change& change, const Decision& decision, Verdict& verdict);
+  void take_turn(Change& change, const Decision& decision, Verdict& verdict);
+  void check_guards(Change& change, const Decision& decision, Verdict& verdict);
+  void end_sessions(Change& change, const Decision& decision, Verdict& verdict);
+  void update_sessions(Change& change, const Decision& decision, Verdict& verdict);
+  void insert_sessions(Change& change, const Decision& decision, Verdict& verdict);
+  void write_rows(Change& change, const Decision& decision, Verdict& verdict);
+  void insert_messages(Change& change, const Decision& decision, Verdict& verdict);
+  void update_runs(Change& change, const Decision& decision, Verdict& verdict);
+  void insert_runs(Change& change, const Decision& decision, Verdict& verdict);
+  void append_logs(Change& change, const Decision& decision, Verdict& verdict);
+
   bool holds(const VersionGuard& guard) const;
   bool holds(const ReferenceGuard& guard) const;
+  bool holds(const CurrentGuard& guard) const;
   bool holds(const EndSession& end) const;
+  bool holds(const UpdateSession& update) const;
+  bool holds(const UpdateRun& update) const;
   bool holds(const RowWrite& write) const;
-  CommitOutcome insert_session(Change& change, const AgentSession& row);
-  CommitOutcome insert_rows(Change& change, const Decision& decision);
+  /// Whether a unique index holds another row that this one would meet.
+  bool meets_another(const AgentSession& row) const;
+  bool meets_another(const Run& row) const;
+  std::int64_t turn_of(const Id& thread_id) const;
+  void update_run(Change& change, const UpdateRun& update, Verdict& verdict);
+  CommitOutcome count_denial(Change& change, const AuditEntry& entry, std::int64_t window_s);
 
   /// Whether the row that a write changes is as its maker saw it (memory_rows.cpp). Inserts need none.
   bool row_stands(const UpdatePrincipal& item) const;
@@ -104,6 +130,15 @@ private:
   CommitOutcome write(Change& change, const RaiseSpaceFacts& item);
   bool principal_exists(const std::optional<Id>& id) const;
 
+  /// What runs are decided on (memory_runs.cpp).
+  RunFacts run_facts(const ThreadFacts& facts) const;
+  HeldRun held_run(const ThreadFacts& facts, const Run& run) const;
+  std::optional<Run> active_run(const Id& thread_id) const;
+  std::optional<AgentSession> import_row(const ThreadFacts& facts) const;
+  std::optional<AgentSession> ended_here(const Id& thread_id, const Id& agent_id, const std::string& reference) const;
+  std::optional<Timestamp> due(const Run& run, std::int64_t queued_timeout_s) const;
+  bool may_see(const Id& principal, const Event& event) const;
+
   std::optional<ThreadFacts> facts_of(const Id& thread_id) const;
   Level level_of(const Id& principal, const Space& space, const std::optional<Channel>& channel,
                  const std::optional<Thread>& thread) const;
@@ -123,9 +158,12 @@ private:
   PageRows rows_of(const TokensPage& page) const;
   PageRows rows_of(const GrantsPage& page) const;
   PageRows rows_of(const AuditPage& page) const;
+  PageRows rows_of(const RunsPage& page) const;
+  PageRows rows_of(const MessagesPage& page) const;
 
   mutable std::mutex mutex_;
   bool unavailable_ = false;
+  std::shared_ptr<const Clock> clock_ = std::make_shared<SystemClock>();
   std::deque<ScriptedOutcome> script_;
   std::int64_t commits_ = 0;
 
@@ -137,7 +175,12 @@ private:
   std::map<GrantKey, Grant> grants_;
   std::map<Id, AgentSession> sessions_;
   std::map<KeyOfPrincipal, IdempotencyRecord> idempotency_;
+  std::map<Id, std::int64_t> turns_; ///< of threads whose counter was raised
+  std::map<Id, Run> runs_;
+  std::map<Id, Message> messages_;
   std::map<std::int64_t, Event> events_;
+  std::map<std::int64_t, AgentEvent> agent_events_;
+  std::int64_t told_ = 0; ///< up to which agent event `advance` has named the agents
   std::map<Id, AuditEntry> audit_;
   /// The entry that counts the denials of a window, by everything that makes denials equal.
   std::map<std::string, Id> denials_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/commands.hpp"
 #include "protocol/decision.hpp"
 #include "protocol/facts.hpp"
 #include "protocol/pages.hpp"
@@ -65,6 +66,10 @@ struct LoadThread {
   std::vector<ReferenceProbe> references;
   /// Whether to load every session of the thread, newest first.
   bool with_sessions = false;
+  /// Whether to load what runs are decided on, and of each reference the row that ended here.
+  bool with_runs = false;
+  /// Runs to look up by id, of this thread only.
+  std::vector<Id> run_ids = {};
   /// Principals to look up by id, whatever their rights; an import names agents.
   std::vector<Id> named = {};
 };
@@ -76,6 +81,10 @@ struct ThreadLoaded {
   std::vector<Level> levels;
   std::vector<ReferenceFacts> references;
   std::vector<AgentSession> sessions;
+  /// Present when it was asked for and the thread exists.
+  std::optional<RunFacts> run_facts = {};
+  /// One for each id of `run_ids`; absent where the thread has no such run.
+  std::vector<std::optional<Run>> runs = {};
   /// One for each id of `named`; absent where there is no such principal.
   std::vector<std::optional<Principal>> named = {};
 };
@@ -105,8 +114,20 @@ struct IdempotencyFound {
   std::optional<IdempotencyRecord> record;
 };
 
+/// Find the thread and the agent of a run. They never change, so an answer holds for ever.
+struct LocateRun {
+  Id run_id;
+};
+
+/// Where that run is and whose; nothing when there is no such run.
+struct RunLocated {
+  ReadStatus status = ReadStatus::ok;
+  std::optional<Id> thread_id;
+  std::optional<Id> agent_id = {};
+};
+
 /// Load the facts of provisioning. The deepest named resource decides `level`; what does not exist is absent.
-/// A thread brings its channel and space, a channel its space.
+/// A run brings its thread, a thread its channel and space, a channel its space.
 struct LoadDirectory {
   Id actor_id;
   std::optional<Id> space_id;
@@ -115,6 +136,7 @@ struct LoadDirectory {
   std::optional<Id> subject_id;
   std::optional<Id> token_id;
   std::optional<Id> referred_id;
+  std::optional<Id> run_id = {};
 };
 
 /// The facts that were asked for, all of one snapshot.
@@ -132,6 +154,86 @@ struct ReadPage {
 struct PageRead {
   ReadStatus status = ReadStatus::ok;
   PageRows rows;
+};
+
+/// An event as the log holds it.
+struct LoggedEvent {
+  std::int64_t seq = 0;
+  Event event;
+
+  bool operator==(const LoggedEvent&) const = default;
+};
+
+/// An agent event as the log holds it.
+struct LoggedAgentEvent {
+  std::int64_t seq = 0;
+  AgentEvent event;
+
+  bool operator==(const LoggedAgentEvent&) const = default;
+};
+
+/// Look how far the logs can be read: up to where nothing can be committed any more (spec 02, invariant 9).
+struct AdvanceLog {};
+
+/// How far that is, and which agents have new events since the last time that was asked.
+struct LogAdvanced {
+  ReadStatus status = ReadStatus::ok;
+  std::int64_t events = 0;
+  std::int64_t agent_events = 0;
+  std::vector<Id> agents;
+};
+
+/// Read events behind `after`, oldest first, at most `limit`: of those that match the filter the ones that the
+/// principal may see at this moment. `read` on the thread is needed, or on the channel or space for what has no thread.
+/// Everything that was committed when the question arrived is seen, unless an older transaction is still under way.
+struct FindEvents {
+  Id principal_id;
+  EventFilter filter;
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+};
+
+/// The events, and how far the log was looked through: nothing was left out up to `next_after`.
+struct EventsFound {
+  ReadStatus status = ReadStatus::ok;
+  std::vector<LoggedEvent> events;
+  std::int64_t next_after = 0;
+};
+
+/// Read events of an agent behind `after`, oldest first, at most `limit`.
+struct FindAgentEvents {
+  Id agent_id;
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+};
+
+/// The events, and where to go on.
+struct AgentEventsFound {
+  ReadStatus status = ReadStatus::ok;
+  std::vector<LoggedAgentEvent> events;
+  std::int64_t next_after = 0;
+};
+
+/// Find runs that have outlived their lease, or that nobody has started for `queued_timeout_s`, by the database's
+/// clock.
+struct FindOverdueRuns {
+  std::int64_t queued_timeout_s = 0;
+  std::int64_t limit = 0;
+};
+
+/// A run to fail, in the name of its agent.
+struct OverdueRun {
+  Id run_id;
+  Id thread_id;
+  Principal agent;
+
+  bool operator==(const OverdueRun&) const = default;
+};
+
+/// The longest overdue first.
+struct OverdueRuns {
+  ReadStatus status = ReadStatus::ok;
+  std::vector<OverdueRun> runs;
 };
 
 /// Make the owner of an empty instance: principal and token, unless a principal exists already.

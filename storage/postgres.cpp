@@ -10,7 +10,7 @@ Store open_postgres(caf::actor_system& system, const DatabaseOptions& options, s
   if (const auto wrong = options.validate())
     throw std::invalid_argument(*wrong);
   return {spawn_postgres_writer(system, options, metrics), spawn_postgres_loader(system, options, metrics),
-          spawn_postgres_librarian(system, options, metrics)};
+          spawn_postgres_librarian(system, options, metrics), spawn_postgres_log_reader(system, options, metrics)};
 }
 
 } // namespace cleat::storage

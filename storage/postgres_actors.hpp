@@ -18,5 +18,7 @@ loader_actor spawn_postgres_loader(caf::actor_system& system, const DatabaseOpti
                                    const std::shared_ptr<Metrics>& metrics);
 librarian_actor spawn_postgres_librarian(caf::actor_system& system, const DatabaseOptions& options,
                                          const std::shared_ptr<Metrics>& metrics);
+log_reader_actor spawn_postgres_log_reader(caf::actor_system& system, const DatabaseOptions& options,
+                                           const std::shared_ptr<Metrics>& metrics);
 
 } // namespace cleat::storage

@@ -4,61 +4,24 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <caf/atom.hpp>
 #include <caf/make_message.hpp>
 #include <caf/result.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include "base/log.hpp"
 #include "storage/pg/database.hpp"
 #include "storage/pg/loading.hpp"
 #include "storage/postgres_actors.hpp"
+#include "storage/postgres_waiting.hpp"
 
 namespace cleat::storage {
 namespace {
 
 /// The loader as it knows itself; it flushes as the writer does.
 using loader_self = loader_actor::extend<caf::reacts_to<caf::flush_atom>>;
-
-/// Questions of one kind with those who asked them.
-template <class Question, class Answer>
-struct Waiting {
-  std::vector<Question> questions;
-  std::vector<caf::typed_response_promise<Answer>> promises;
-
-  /// Takes the oldest questions, at most `room`, and lowers `room` by their number.
-  Waiting take(std::int64_t& room) {
-    const auto count = std::min<std::ptrdiff_t>(std::ssize(questions), room);
-    room -= count;
-    Waiting taken;
-    move_front(questions, taken.questions, count);
-    move_front(promises, taken.promises, count);
-    return taken;
-  }
-
-  /// Answers everybody, with `unavailable` where there are no answers.
-  void deliver(std::vector<Answer>& answers) {
-    for (std::size_t i = 0; i < promises.size(); ++i)
-      promises[i].deliver(i < answers.size() ? std::move(answers[i]) : unavailable());
-  }
-
-  static Answer unavailable() {
-    Answer answer;
-    answer.status = ReadStatus::unavailable;
-    return answer;
-  }
-
-private:
-  template <class T>
-  static void move_front(std::vector<T>& from, std::vector<T>& to, std::ptrdiff_t count) {
-    to.assign(std::move_iterator(from.begin()), std::move_iterator(from.begin() + count));
-    from.erase(from.begin(), from.begin() + count);
-  }
-};
 
 struct LoaderState {
   const char* name = "postgres_loader";
@@ -67,6 +30,7 @@ struct LoaderState {
   Waiting<LoadThread, ThreadLoaded> threads;
   Waiting<FindToken, TokenFound> tokens;
   Waiting<FindIdempotency, IdempotencyFound> keys;
+  Waiting<LocateRun, RunLocated> runs;
   bool flushing = false;
 
   template <class Answer, class Question>
@@ -78,16 +42,15 @@ struct LoaderState {
 };
 
 std::int64_t LoaderState::pending() const {
-  return std::ssize(threads.questions) + std::ssize(tokens.questions) + std::ssize(keys.questions);
+  return std::ssize(threads.questions) + std::ssize(tokens.questions) + std::ssize(keys.questions) +
+         std::ssize(runs.questions);
 }
 
 template <class Answer, class Question>
 caf::result<Answer> LoaderState::ask(Waiting<Question, Answer>& waiting, Question& question) {
   if (pending() >= database->options().max_pending)
     return Waiting<Question, Answer>::unavailable();
-  auto promise = self->make_response_promise<Answer>();
-  waiting.questions.push_back(std::move(question));
-  waiting.promises.push_back(promise);
+  auto promise = waiting.add(*self, question);
   await_flush();
   return promise;
 }
@@ -104,13 +67,15 @@ void LoaderState::on_flush() {
   std::int64_t room = database->connection() ? database->options().max_batch : pending();
   auto some_tokens = tokens.take(room);
   auto some_keys = keys.take(room);
+  auto some_runs = runs.take(room);
   auto some_threads = threads.take(room);
   pg::Questions questions{std::move(some_threads.questions), std::move(some_tokens.questions),
-                          std::move(some_keys.questions)};
+                          std::move(some_keys.questions), std::move(some_runs.questions)};
   pg::Answers answers = load(questions);
   some_threads.deliver(answers.threads);
   some_tokens.deliver(answers.tokens);
   some_keys.deliver(answers.keys);
+  some_runs.deliver(answers.runs);
   if (pending() > 0)
     await_flush();
 }
@@ -139,6 +104,7 @@ loader_self::behavior_type loader(loader_self::stateful_pointer<LoaderState> sel
     [&state](LoadThread& question) { return state.ask<ThreadLoaded>(state.threads, question); },
     [&state](FindToken& question) { return state.ask<TokenFound>(state.tokens, question); },
     [&state](FindIdempotency& question) { return state.ask<IdempotencyFound>(state.keys, question); },
+    [&state](LocateRun& question) { return state.ask<RunLocated>(state.runs, question); },
     [&state](caf::flush_atom) { state.on_flush(); },
   };
 }

@@ -19,6 +19,14 @@ struct RuleOptions {
   std::string default_currency = "EUR";
   /// `idempotency.retention_s`
   std::int64_t idempotency_retention_s = limits::idempotency_retention_s;
+  /// `runs.lease_s`
+  std::int64_t run_lease_s = limits::run_lease_s;
+  /// `runs.queued_timeout_s`
+  std::int64_t run_queued_timeout_s = limits::run_queued_timeout_s;
+  /// `runs.held_max`
+  std::int64_t runs_held_max = limits::runs_held_max;
+  /// `audit.deny_aggregate_window_s`, for denials that are found while something else is decided.
+  std::int64_t deny_aggregate_window_s = limits::deny_aggregate_window_s;
 };
 
 /// What every rule is given: who asks, when, where ids come from, and the configuration.

@@ -26,6 +26,8 @@ struct Targets {
   std::optional<Id> subject_id = {};
   std::optional<Id> token_id = {};
   std::optional<Id> referred_id = {};
+  /// Brings its thread.
+  std::optional<Id> run_id = {};
 };
 
 /// What to load for an operation.

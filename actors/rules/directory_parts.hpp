@@ -31,6 +31,11 @@ Result<Step> decide(const op::GetThread& operation, const Case& c);
 Result<Step> decide(const op::UpdateThread& operation, const Case& c);
 Result<Step> decide(const op::CloseThread& operation, const Case& c);
 
+/// Runs and messages, to be read.
+Result<Step> decide(const op::GetRun& operation, const Case& c);
+Result<Step> decide(const op::ListRuns& operation, const Case& c);
+Result<Step> decide(const op::ListMessages& operation, const Case& c);
+
 /// People, their tokens and grants, and the audit log.
 Result<Step> decide(const op::CreatePrincipal& operation, const Case& c);
 Result<Step> decide(const op::ListPrincipals& operation, const Case& c);

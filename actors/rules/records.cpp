@@ -79,6 +79,23 @@ Event thread_event(const Thread& row, const RuleContext& context) {
   return made;
 }
 
+Event run_event(const Run& row, const Thread& thread, const RuleContext& context) {
+  Event made = event("run.changed", thread.space_id, {"run", row.id}, context);
+  made.channel_id = thread.channel_id;
+  made.thread_id = thread.id;
+  made.resource_version = row.version;
+  made.payload = render::wrapped("run", render::run(row));
+  return made;
+}
+
+Event message_event(const Message& row, const Thread& thread, const RuleContext& context) {
+  Event made = event("message.created", thread.space_id, {"message", row.id}, context);
+  made.channel_id = thread.channel_id;
+  made.thread_id = thread.id;
+  made.payload = render::wrapped("message", render::message(row));
+  return made;
+}
+
 AuditEntry allow_entry(std::string_view action, AuditResource resource, const RuleContext& context,
                        std::string details) {
   AuditEntry made = entry(action, resource, context);

@@ -20,6 +20,10 @@ Event space_event(const Space& row, const RuleContext& context);
 Event channel_event(const Channel& row, const RuleContext& context);
 Event thread_event(const Thread& row, const RuleContext& context);
 
+/// `run.changed` and `message.created`, in the scope of their thread.
+Event run_event(const Run& row, const Thread& thread, const RuleContext& context);
+Event message_event(const Message& row, const Thread& thread, const RuleContext& context);
+
 /// What an action is done to.
 struct AuditResource {
   std::string_view kind;

@@ -2,59 +2,19 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <utility>
 
 #include "actors/rules/authorize.hpp"
 #include "actors/rules/records.hpp"
+#include "actors/rules/session_parts.hpp"
 #include "protocol/render.hpp"
 
 namespace cleat::rules {
 namespace {
 
-constexpr std::chrono::microseconds tick{1};
-
-/// The rights that a decision was made on must still hold when it commits (spec 02, invariant 2).
-void guard_rights(Decision& decision, const Space& space) {
-  const VersionGuard guard{GuardedRow::space_facts, space.id, space.facts_version};
-  if (std::find(decision.guards.begin(), decision.guards.end(), guard) == decision.guards.end())
-    decision.guards.push_back(guard);
-}
-
-void guard_agent(Decision& decision, const Principal& agent) {
-  decision.guards.push_back({GuardedRow::principal, agent.id, agent.version});
-}
-
-/// A row that ends, with the thread it stands in.
-struct Ending {
-  AgentSession row;
-  const Thread* thread;
-};
-
-/// Ends rows in ascending id, each with its event (spec 03 sections 11 and 13).
-void end_rows(Decision& decision, std::vector<Ending> endings, Timestamp at, EndReason reason,
-              const RuleContext& context) {
-  std::sort(endings.begin(), endings.end(), [](const Ending& a, const Ending& b) { return a.row.id < b.row.id; });
-  for (const Ending& ending : endings) {
-    const Timestamp ended_at = std::max(at, ending.row.created_at);
-    decision.ends.push_back({ending.row.id, ending.row.thread_id, ending.row.version, ended_at, reason});
-    decision.events.push_back(session_event(ended(ending.row, ended_at, reason), *ending.thread, context));
-  }
-}
-
 /// Whether the caller's expectation of the current session holds; absent means "I expect none" (spec 03 section 5).
 bool expectation_holds(const std::optional<AgentSession>& current, const std::optional<Id>& expected) {
   return current ? expected == current->id : !expected;
-}
-
-/// A moment for a new row that sorts behind every row of its thread and of its reference, whatever the clocks of
-/// the servers that wrote those.
-Timestamp moment_after(const ThreadFacts& facts, const std::optional<AgentSession>& newest, Timestamp now) {
-  if (facts.newest_session_at)
-    now = std::max(now, *facts.newest_session_at + tick);
-  if (newest)
-    now = std::max(now, newest->created_at + tick);
-  return now;
 }
 
 /// The other thread in which the reference is current, if there is one.
@@ -87,30 +47,11 @@ std::optional<Refusal> may_bind(const ThreadView& thread, const std::optional<Re
 AgentSession bound_row(const ThreadFacts& facts, const ReferenceFacts& reference, Timestamp at,
                        const RuleContext& context) {
   CostBaseline baseline = cost_baseline(reference.newest, context.options.default_currency);
-  AgentSession row;
-  row.id = context.new_id();
-  row.thread_id = facts.thread.id;
-  row.agent_id = facts.operator_agent->id;
-  row.external_session_ref = reference.external_session_ref;
+  AgentSession row = new_session(facts, facts.operator_agent->id, reference.external_session_ref, at, context);
   row.started = true;
   row.cost_baseline_micros = baseline.micros;
   row.currency = std::move(baseline.currency);
-  row.created_at = at;
   return row;
-}
-
-std::string bind_details(const AgentSession& bound, const std::optional<AgentSession>& ended_row,
-                         const AgentSession* taken_over) {
-  std::vector<render::Detail> members{{"session_id", bound.id.str()}};
-  if (ended_row)
-    members.push_back({"ended_session_id", ended_row->id.str()});
-  if (taken_over) {
-    members.push_back({"taken_over_session_id", taken_over->id.str()});
-    members.push_back({"taken_over_thread_id", taken_over->thread_id.str()});
-  }
-  members.push_back({"take_over", taken_over ? "true" : "false", true});
-  members.push_back({"cause", "bind"});
-  return render::details(members);
 }
 
 Decision bind_decision(const ThreadFacts& facts, const ReferenceFacts& reference, const OtherThread* other,
@@ -132,10 +73,8 @@ Decision bind_decision(const ThreadFacts& facts, const ReferenceFacts& reference
   }
   end_rows(decision, std::move(endings), at, EndReason::rebind, context);
   const AgentSession bound = bound_row(facts, reference, at, context);
-  decision.events.push_back(session_event(bound, facts.thread, context));
-  decision.audit.push_back(allow_entry("agent_session.bind", {"thread", facts.thread.id}, context,
-                                       bind_details(bound, facts.current, other ? &*reference.current : nullptr)));
-  decision.sessions.push_back(bound);
+  insert_session(decision, bound, facts.thread, context);
+  audit_binding(decision, {bound, facts.current, other ? &*reference.current : nullptr}, context);
   finish(decision, {201, render::session(bound), bound.version, false}, context);
   return decision;
 }
@@ -147,16 +86,11 @@ bool same_import(const AgentSession& row, const ImportItem& item) {
 }
 
 AgentSession imported_row(const ThreadFacts& facts, const ImportItem& item, const RuleContext& context) {
-  AgentSession row;
-  row.id = context.new_id();
-  row.thread_id = facts.thread.id;
-  row.agent_id = item.agent_id;
-  row.external_session_ref = item.external_session_ref;
+  AgentSession row = new_session(facts, item.agent_id, item.external_session_ref, item.created_at, context);
   row.started = true;
   row.model = item.model;
   row.cost_baseline_micros = item.cost_baseline_micros;
-  row.currency = item.currency.value_or(context.options.default_currency);
-  row.created_at = item.created_at;
+  row.currency = item.currency.value_or(row.currency);
   row.ended_at = item.ended_at;
   row.end_reason = EndReason::import;
   return row;
@@ -259,8 +193,7 @@ Result<Decision> import_sessions(const ThreadView& thread, const std::vector<Age
       continue;
     }
     rows.push_back(imported_row(thread.facts, item, context));
-    decision.sessions.push_back(rows.back());
-    decision.events.push_back(session_event(rows.back(), thread.facts.thread, context));
+    insert_session(decision, rows.back(), thread.facts.thread, context);
   }
   const auto count = static_cast<std::int64_t>(decision.sessions.size());
   if (count > 0)
@@ -280,6 +213,9 @@ void adopt(ThreadFacts& facts, const Decision& decision) {
   for (const EndSession& end : decision.ends)
     if (facts.current && facts.current->id == end.id)
       facts.current.reset();
+  for (const UpdateSession& update : decision.session_updates)
+    if (facts.current && facts.current->id == update.row.id)
+      facts.current = update.row;
   for (const AgentSession& row : decision.sessions) {
     if (row.thread_id != facts.thread.id)
       continue;
@@ -287,6 +223,9 @@ void adopt(ThreadFacts& facts, const Decision& decision) {
       facts.current = row;
     facts.newest_session_at = std::max(facts.newest_session_at.value_or(row.created_at), row.created_at);
   }
+  for (const RowWrite& write : decision.rows)
+    if (const auto* const update = std::get_if<UpdateThread>(&write); update && update->row.id == facts.thread.id)
+      facts.thread = update->row;
 }
 
 } // namespace cleat::rules

@@ -12,7 +12,8 @@ std::string curl_lines(const Announcement& announcement) {
   const auto sessions = announcement.url + "/v1/threads/" + *announcement.demo_thread_id + "/agent-sessions";
   const auto token = "-H \"Authorization: Bearer $(cat " + shell_word(announcement.owner_token_file.string()) + ")\"";
   const std::string json = " -H 'Content-Type: application/json' -d ";
-  return "\nTry it on a demo thread: its sessions, bind one, end it again.\n\n"
+  const auto runs = announcement.url + "/v1/threads/" + *announcement.demo_thread_id + "/runs";
+  return "\nTry it on a demo thread: its sessions, bind one, end it, say something to its agent.\n\n"
          "  curl -sS " +
          token + " " + sessions +
          "\n"
@@ -20,7 +21,10 @@ std::string curl_lines(const Announcement& announcement) {
          token + json + "'{\"external_session_ref\": \"my-first-session\"}' " + sessions +
          "/bind\n"
          "  curl -sS " +
-         token + json + "'{}' " + sessions + "/reset\n";
+         token + json + "'{}' " + sessions +
+         "/reset\n"
+         "  curl -sS " +
+         token + json + "'{\"content_md\": \"Hello!\"}' " + runs + "\n";
 }
 
 } // namespace
@@ -34,7 +38,8 @@ std::string text_of(const Announcement& announcement) {
   text += announcement.owner_token_file.empty() ? "not in this data folder" : announcement.owner_token_file.string();
   text += "\n";
   if (announcement.demo_thread_id) {
-    text += "  demo tokens  " + (announcement.data / "demo.tokens").string() + " (Alex, Sam, Robin)\n";
+    text +=
+      "  demo tokens  " + (announcement.data / "demo.tokens").string() + " (Alex, Sam, Robin and the agent Lotse)\n";
     text += curl_lines(announcement);
   }
   return text + "\nCtrl-C stops it.\n";

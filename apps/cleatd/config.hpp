@@ -25,6 +25,7 @@ struct Config {
   std::string http_listen = "127.0.0.1:7480";
   bool http_insecure = false;
   std::int64_t http_max_connections = limits::max_connections;
+  std::int64_t http_max_waiting = limits::max_waiting;
   std::int64_t http_listen_backlog = limits::listen_backlog;
   std::int64_t http_max_header_bytes = limits::max_header_bytes;
   std::int64_t http_max_json_body_bytes = limits::max_json_body_bytes;
@@ -37,12 +38,29 @@ struct Config {
   std::int64_t http_token_cache_ms = limits::token_cache_ms;
   std::int64_t http_token_cache_max = limits::token_cache_max;
 
+  std::int64_t rate_read_per_s = limits::rate_read_per_s;
+  std::int64_t rate_trigger_per_s = limits::rate_trigger_per_s;
+  std::int64_t rate_agent_runtime_per_s = limits::rate_agent_runtime_per_s;
+  std::int64_t rate_admin_per_s = limits::rate_admin_per_s;
+  std::int64_t rate_burst_s = limits::rate_burst_s;
+  std::int64_t rate_max_principals = limits::rate_max_principals;
+
+  std::int64_t agent_poll_wait_max_s = limits::poll_wait_max_s;
+  std::int64_t events_heartbeat_s = limits::event_heartbeat_s;
+  std::int64_t messages_max_bytes = limits::message_max_bytes;
+
   std::string agent_default_currency = "EUR";
   std::int64_t agent_session_ref_max_bytes = limits::session_ref_max_bytes;
   std::int64_t agent_import_max_items = limits::import_max_items;
   std::int64_t idempotency_retention_s = limits::idempotency_retention_s;
   std::int64_t audit_deny_aggregate_window_s = limits::deny_aggregate_window_s;
   bool process_batch = true;
+  std::int64_t runs_lease_s = limits::run_lease_s;
+  std::int64_t runs_queued_timeout_s = limits::run_queued_timeout_s;
+  std::int64_t runs_held_max = limits::runs_held_max;
+  std::int64_t runs_watch_ms = limits::run_watch_ms;
+  std::int64_t events_watch_ms = limits::events_watch_ms;
+
   std::int64_t actors_workers = limits::actor_workers;
   std::int64_t actors_idle_s = limits::actor_idle_s;
   std::int64_t actors_thread_queue_max = limits::thread_queue_max;

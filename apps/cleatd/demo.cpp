@@ -17,8 +17,8 @@ namespace cleat::cleatd {
 namespace {
 
 constexpr const char* tokens_file = "demo.tokens";
-/// The id of the thread to try things on; exists once the world is complete.
-constexpr const char* complete_file = "demo.thread";
+/// Titles and ids of the threads to try things on, the first one first; exists once the world is complete.
+constexpr const char* complete_file = "demo.threads";
 
 std::string text_of(const Reply& reply, std::string_view member) {
   simdjson::dom::parser parser;
@@ -125,6 +125,7 @@ struct Places {
   Id engineering;
   Id welcome;
   Id invoices;
+  Id archive;
   Id release;
 };
 
@@ -141,6 +142,7 @@ Places make_places(Caller& owner, const People& people) {
     "Engineering", op::CreateChannel{places.space, ChannelBody{"Engineering", people.builder, ChannelMode::open}}));
   places.welcome = make_thread(owner, places.support, "Welcome");
   places.invoices = make_thread(owner, places.support, "Invoices");
+  places.archive = make_thread(owner, places.support, "Archive");
   places.release = make_thread(owner, places.engineering, "Release");
   return places;
 }
@@ -166,12 +168,16 @@ ImportItem earlier_session(const Id& agent, const std::string& reference, const 
   return item;
 }
 
-/// Welcome gets two imported sessions and one that was bound and reset; the other threads have a current one.
+/// Welcome gets two imported sessions and one that was bound and reset, Archive an imported one that its first run will
+/// be bound to; the other threads have a current one.
 void make_history(Caller& owner, Caller& alex, const People& people, const Places& places) {
   owner.import_sessions(
     "import", places.welcome,
     {earlier_session(people.lotse, "lotse-welcome-1", "2026-01-12T09:00:00Z", "2026-01-12T09:40:00Z", 120'000),
      earlier_session(people.lotse, "lotse-welcome-2", "2026-01-13T14:10:00Z", "2026-01-13T15:00:00Z", 85'000)});
+  owner.import_sessions(
+    "import Archive", places.archive,
+    {earlier_session(people.lotse, "lotse-archive-1", "2025-11-03T08:00:00Z", "2025-11-03T08:30:00Z", 40'000)});
   alex.bind("bind Welcome", places.welcome, "lotse-welcome-3");
   alex.reset("reset Welcome", places.welcome);
   alex.bind("bind Invoices", places.invoices, "lotse-invoices-1");
@@ -182,13 +188,26 @@ std::string make_tokens(Caller& owner, const People& people) {
   std::string text;
   for (const auto* person : {&people.alex, &people.sam, &people.robin})
     text += person->name + " " + owner.new_token(person->id) + "\n";
+  text += "Lotse " + owner.new_token(people.lotse) + "\n";
   return text;
+}
+
+std::string thread_lines(const Places& places) {
+  return "Welcome " + places.welcome.str() + "\nInvoices " + places.invoices.str() + "\nArchive " +
+         places.archive.str() + "\nRelease " + places.release.str() + "\n";
+}
+
+/// The id in the first of those lines.
+std::optional<Id> first_thread(const std::string& lines) {
+  const auto line = lines.substr(0, lines.find('\n'));
+  const auto space = line.find(' ');
+  return space == std::string::npos ? std::nullopt : Id::parse(line.substr(space + 1));
 }
 
 /// The thread of a world that is complete in this database.
 std::optional<Id> complete_world(Caller& owner, const storage::DataFolder& folder) {
   const auto text = folder.read(complete_file);
-  const auto thread = text ? Id::parse(text->substr(0, text->find('\n'))) : std::nullopt;
+  const auto thread = text ? first_thread(*text) : std::nullopt;
   if (!thread || !folder.read(tokens_file) || !owner.sees(*thread))
     return std::nullopt;
   return thread;
@@ -213,7 +232,7 @@ Demo make_demo(caf::actor_system& system, const actors::Frontends& frontends, co
   Caller as_alex(self, frontends, people.alex);
   make_history(as_owner, as_alex, people, places);
   folder.write(tokens_file, make_tokens(as_owner, people));
-  folder.write(complete_file, places.welcome.str() + "\n");
+  folder.write(complete_file, thread_lines(places));
   return {places.welcome.str()};
 }
 

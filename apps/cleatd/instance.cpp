@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "actors/directory.hpp"
+#include "actors/herald.hpp"
 #include "actors/janitor.hpp"
+#include "actors/lease_watcher.hpp"
 #include "actors/registry.hpp"
 #include "apps/cleatd/announcement.hpp"
 #include "apps/cleatd/demo.hpp"
@@ -58,7 +60,9 @@ struct Instance::Actors {
     dependencies->metrics = metrics;
     dependencies->options = actor_options(config);
     janitor = actors::spawn_janitor(system, dependencies);
-    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies), store};
+    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies),
+                 actors::spawn_herald(system, dependencies), store};
+    lease_watcher = actors::spawn_lease_watcher(system, dependencies, frontends.registry);
     server =
       std::make_unique<http::Server>(http_options(config), http::Dependencies{system, frontends, metrics, clock});
   }
@@ -73,9 +77,12 @@ struct Instance::Actors {
     caf::anon_send_exit(frontends.registry, reason);
     caf::anon_send_exit(frontends.directory, reason);
     caf::anon_send_exit(janitor, reason);
+    caf::anon_send_exit(lease_watcher, reason);
+    caf::anon_send_exit(frontends.herald, reason);
     caf::anon_send_exit(store.writer, reason);
     caf::anon_send_exit(store.loader, reason);
     caf::anon_send_exit(store.librarian, reason);
+    caf::anon_send_exit(store.log_reader, reason);
   }
 
   const std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
@@ -84,6 +91,7 @@ struct Instance::Actors {
   caf::actor_system system;
   storage::Store store;
   actors::janitor_actor janitor;
+  actors::lease_watcher_actor lease_watcher;
   actors::Frontends frontends;
   std::unique_ptr<http::Server> server;
   Owner owner;

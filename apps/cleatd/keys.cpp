@@ -31,6 +31,8 @@ std::vector<Key> http_keys() {
     {"http.insecure", "--insecure", SwitchKey{&Config::http_insecure}, "Allow to listen beyond loopback without TLS."},
     {"http.max_connections", "", NumberKey{&Config::http_max_connections, 1, 65'536},
      "Open connections; each has a thread."},
+    {"http.max_waiting", "", NumberKey{&Config::http_max_waiting, 1, 65'535},
+     "Long polls and event streams together; less than the connections."},
     {"http.listen_backlog", "", NumberKey{&Config::http_listen_backlog, 1, 65'535},
      "Connections that wait to be accepted."},
     {"http.max_header_bytes", "", NumberKey{&Config::http_max_header_bytes, limits::max_target_bytes + 1, many},
@@ -48,7 +50,7 @@ std::vector<Key> http_keys() {
     {"http.ready_timeout_s", "", NumberKey{&Config::http_ready_timeout_s, 1, 60},
      "How long /readyz waits for the database."},
     {"http.drain_s", "", NumberKey{&Config::http_drain_s, 0, 3600}, "How long a stop waits for requests in flight."},
-    {"http.token_cache_ms", "", NumberKey{&Config::http_token_cache_ms, 0, limits::revocation_bound_ms - 1},
+    {"http.token_cache_ms", "", NumberKey{&Config::http_token_cache_ms, 0, limits::token_cache_ceiling_ms},
      "How long a token is believed without asking the database."},
     {"http.token_cache_max", "", NumberKey{&Config::http_token_cache_max, 1, many}, "Tokens that are remembered."},
   };
@@ -72,6 +74,40 @@ std::vector<Key> rule_keys() {
      "How long the owner of a quiet thread stays in memory."},
     {"actors.thread_queue_max", "", NumberKey{&Config::actors_thread_queue_max, 1, many},
      "Commands that wait at one thread."},
+  };
+}
+
+std::vector<Key> rate_keys() {
+  return {
+    {"rate.read_per_s", "", NumberKey{&Config::rate_read_per_s, 0, many},
+     "Reads; the answer's RateLimit says \"read\"."},
+    {"rate.trigger_per_s", "", NumberKey{&Config::rate_trigger_per_s, 0, many}, "Triggers, resets and binds."},
+    {"rate.agent_runtime_per_s", "", NumberKey{&Config::rate_agent_runtime_per_s, 0, many},
+     "Commands to runs, reports and polls."},
+    {"rate.admin_per_s", "", NumberKey{&Config::rate_admin_per_s, 0, many},
+     "Provisioning, grants, tokens and imports."},
+    {"rate.burst_s", "", NumberKey{&Config::rate_burst_s, 1, 3600}, "How many seconds' worth may be saved up."},
+    {"rate.max_principals", "", NumberKey{&Config::rate_max_principals, 1, many},
+     "Principals whose rates are remembered at a time."},
+  };
+}
+
+std::vector<Key> run_keys() {
+  return {
+    {"agent.poll_wait_max_s", "", NumberKey{&Config::agent_poll_wait_max_s, 1, 3600},
+     "How long a poll of agent events may wait."},
+    {"events.heartbeat_s", "", NumberKey{&Config::events_heartbeat_s, 1, 3600},
+     "After so much silence a stream of events gets a comment."},
+    {"messages.max_bytes", "", NumberKey{&Config::messages_max_bytes, 1, 1 << 30}, "The longest message."},
+    {"runs.lease_s", "", NumberKey{&Config::runs_lease_s, 1, day_s},
+     "How long an agent holds a run without a heartbeat."},
+    {"runs.queued_timeout_s", "", NumberKey{&Config::runs_queued_timeout_s, 1, year_s},
+     "How long a run waits for its agent to start it."},
+    {"runs.held_max", "", NumberKey{&Config::runs_held_max, 1, 1000},
+     "Runs of a thread that wait for the active one to end."},
+    {"runs.watch_ms", "", NumberKey{&Config::runs_watch_ms, 10, 60'000}, "Between two looks for overdue runs."},
+    {"events.watch_ms", "", NumberKey{&Config::events_watch_ms, 1, 1000},
+     "Between two looks for new events while anybody waits for them."},
   };
 }
 
@@ -120,7 +156,8 @@ std::vector<Key> embedded_keys() {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> result;
-    for (const auto& part : {process_keys(), http_keys(), rule_keys(), database_keys(), embedded_keys()})
+    for (const auto& part :
+         {process_keys(), http_keys(), rate_keys(), rule_keys(), run_keys(), database_keys(), embedded_keys()})
       result.insert(result.end(), part.begin(), part.end());
     return result;
   }();

@@ -38,6 +38,12 @@ actors::ActorOptions actor_options(const Config& config) {
   options.tx_retry_max = config.database_tx_retry_max;
   options.request_timeout_s = config.database_request_timeout_s;
   options.deny_aggregate_window_s = config.audit_deny_aggregate_window_s;
+  options.rules.deny_aggregate_window_s = config.audit_deny_aggregate_window_s;
+  options.rules.run_lease_s = config.runs_lease_s;
+  options.rules.run_queued_timeout_s = config.runs_queued_timeout_s;
+  options.rules.runs_held_max = config.runs_held_max;
+  options.runs_watch_ms = config.runs_watch_ms;
+  options.events_watch_ms = config.events_watch_ms;
   return options;
 }
 
@@ -49,11 +55,13 @@ http::HttpOptions http_options(const Config& config) {
   options.host = listen.host;
   options.port = listen.port;
   options.max_connections = static_cast<std::size_t>(config.http_max_connections);
+  options.max_waiting = static_cast<std::size_t>(config.http_max_waiting);
   options.listen_backlog = static_cast<int>(config.http_listen_backlog);
   options.max_header_bytes = static_cast<std::size_t>(config.http_max_header_bytes);
   options.max_json_body_bytes = static_cast<std::size_t>(config.http_max_json_body_bytes);
   options.session_ref_max_bytes = static_cast<std::size_t>(config.agent_session_ref_max_bytes);
   options.import_max_items = static_cast<std::size_t>(config.agent_import_max_items);
+  options.message_max_bytes = static_cast<std::size_t>(config.messages_max_bytes);
   options.token_cache_max = static_cast<std::size_t>(config.http_token_cache_max);
   options.keep_alive = seconds(config.http_keep_alive_s);
   options.read_timeout = seconds(config.http_read_timeout_s);
@@ -62,6 +70,11 @@ http::HttpOptions http_options(const Config& config) {
   options.answer_timeout = seconds(config.http_answer_timeout_s);
   options.ready_timeout = seconds(config.http_ready_timeout_s);
   options.token_cache_age = milliseconds(config.http_token_cache_ms);
+  options.poll_wait_max = seconds(config.agent_poll_wait_max_s);
+  options.heartbeat = seconds(config.events_heartbeat_s);
+  options.rates = {
+    config.rate_read_per_s,  config.rate_trigger_per_s, config.rate_agent_runtime_per_s,
+    config.rate_admin_per_s, config.rate_burst_s,       static_cast<std::size_t>(config.rate_max_principals)};
   return options;
 }
 

@@ -1,5 +1,5 @@
+#include "http/routes/parameters.hpp"
 #include "http/routes/tables.hpp"
-#include "protocol/validate.hpp"
 
 /// The audit log (spec 05 "Surface").
 namespace cleat::http {
@@ -8,26 +8,14 @@ namespace {
 constexpr std::array<std::string_view, 6> audit_parameters{"actor_id",    "action", "outcome",
                                                            "resource_id", "limit",  "cursor"};
 
-std::optional<Id> id_filter(const Query& query, std::string_view name, std::vector<FieldError>& errors) {
-  const auto text = query.get(name);
-  if (!text)
-    return std::nullopt;
-  const auto id = Id::parse(*text);
-  if (!id)
-    errors.push_back({"/" + std::string(name), FieldCode::invalid_format});
-  return id;
-}
-
 /// The filters and the page, or every parameter that is wrong.
 Result<AuditPage> audit_page(const Query& query) {
-  std::vector<FieldError> errors;
+  Parameters parameters(query);
+  auto& errors = parameters.errors;
   AuditPage page;
-  page.actor_id = id_filter(query, "actor_id", errors);
-  page.resource_id = id_filter(query, "resource_id", errors);
-  page.action = query.get("action");
-  if (page.action)
-    if (const auto wrong = validate::name(*page.action))
-      errors.push_back({"/action", *wrong});
+  page.actor_id = parameters.id("actor_id");
+  page.resource_id = parameters.id("resource_id");
+  page.action = parameters.text("action");
   if (const auto outcome = query.get("outcome")) {
     if (*outcome != "allow" && *outcome != "deny")
       errors.push_back({"/outcome", FieldCode::unknown_value});

@@ -1,7 +1,7 @@
 #include "http/routes/tables.hpp"
 #include "protocol/bodies.hpp"
 
-/// The sessions of a thread (spec 03 sections 3 to 5 and 12).
+/// The sessions of a thread (spec 03 sections 3 to 5, 8 and 12).
 namespace cleat::http {
 namespace {
 
@@ -23,6 +23,11 @@ Result<Reply> import_sessions(Call& call) {
   return call.backend.import_sessions({std::move(call.context), call.ids[0], std::move(body)});
 }
 
+Result<Reply> report(Call& call) {
+  auto body = bodies::report(call.body, call.options.session_ref_max_bytes);
+  return call.backend.report({std::move(call.context), call.ids[0], std::move(body)});
+}
+
 } // namespace
 
 std::span<const Route> session_routes() {
@@ -40,6 +45,14 @@ std::span<const Route> session_routes() {
           true,
           {},
           &import_sessions},
+    Route{"POST",
+          "/v1/threads/{id}/agent-sessions/report",
+          "reportAgentSession",
+          RateClass::agent_runtime,
+          true,
+          true,
+          {},
+          &report},
   };
   return table;
 }

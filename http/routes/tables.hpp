@@ -17,6 +17,8 @@ std::span<const Route> thread_routes();
 std::span<const Route> principal_routes();
 std::span<const Route> grant_routes();
 std::span<const Route> audit_routes();
+std::span<const Route> run_routes();
+std::span<const Route> event_routes();
 std::span<const Route> operating_routes();
 
 /// The query parameters of a paged list.

@@ -10,7 +10,7 @@ namespace {
 
 /// What a key is about, so that a thread's sessions and its row in `threads` are different things.
 enum class Subject : std::uint64_t {
-  sessions_of_thread = 1,
+  sessions_of_thread = 1, ///< its runs and messages as well
   reference,
   idempotency_key,
   space_facts,
@@ -70,12 +70,27 @@ struct RowKey {
 
 std::vector<std::uint64_t> writes_of(const Decision& decision) {
   std::vector<std::uint64_t> keys;
-  for (const EndSession& end : decision.ends)
-    keys.push_back(key(Subject::sessions_of_thread, end.thread_id));
-  for (const AgentSession& row : decision.sessions) {
-    keys.push_back(key(Subject::sessions_of_thread, row.thread_id));
+  const auto add_thread = [&keys](const Id& thread) { keys.push_back(key(Subject::sessions_of_thread, thread)); };
+  const auto add_session = [&](const AgentSession& row) {
+    add_thread(row.thread_id);
     keys.push_back(key(Subject::reference, row.agent_id, row.external_session_ref));
-  }
+  };
+  if (decision.turn)
+    add_thread(decision.turn->thread_id);
+  for (const CurrentGuard& guard : decision.current_guards)
+    add_thread(guard.thread_id);
+  for (const EndSession& end : decision.ends)
+    add_thread(end.thread_id);
+  for (const UpdateSession& update : decision.session_updates)
+    add_session(update.row);
+  for (const AgentSession& row : decision.sessions)
+    add_session(row);
+  for (const Message& row : decision.messages)
+    add_thread(row.thread_id);
+  for (const Run& row : decision.runs)
+    add_thread(row.thread_id);
+  for (const UpdateRun& update : decision.run_updates)
+    add_thread(update.row.thread_id);
   for (const ReferenceGuard& guard : decision.reference_guards)
     keys.push_back(key(Subject::reference, guard.agent_id, guard.external_session_ref));
   for (const RowWrite& write : decision.rows)

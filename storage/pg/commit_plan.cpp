@@ -13,6 +13,7 @@
 
 #include "storage/pg/denials.hpp"
 #include "storage/pg/row_writes.hpp"
+#include "storage/pg/run_writes.hpp"
 
 namespace cleat::storage::pg {
 namespace {
@@ -67,6 +68,29 @@ std::optional<std::string_view> name_of(const std::optional<EndReason>& reason) 
   return reason ? std::optional(to_string(*reason)) : std::nullopt;
 }
 
+/// The id by which a statement returns what it wrote for this.
+template <class Row>
+const Id& id_of(const Row& row) {
+  return row.id;
+}
+const Id& id_of(const UpdateSession& update) {
+  return update.row.id;
+}
+const Id& id_of(const UpdateRun& update) {
+  return update.row.id;
+}
+const Id& id_of(const RunTurn& turn) {
+  return turn.thread_id;
+}
+
+/// The rows alone, as the makers of parameters take them.
+template <class Rows>
+auto rows_of(const Rows& items) {
+  std::vector<decltype(items.front().row)> rows;
+  std::ranges::transform(items, std::back_inserter(rows), [](const auto& item) { return item.row; });
+  return rows;
+}
+
 /// The new rows in an order that all servers share, so that they rarely wait for each other in a circle.
 template <class Rows>
 void sort_by_thread(Rows& rows) {
@@ -86,13 +110,25 @@ std::optional<SqlError> CommitPlan::run(Connection& connection) {
   add_idempotency();
   add_agent_locks();
   add_space_locks();
+  add_turns();
   add_version_guards();
   add_reference_guards();
+  add_run_locks();
+  add_session_locks();
+  add_current_guards();
   add_ends();
+  add_session_updates();
   add_sessions();
   add_rows();
+  add_messages();
+  // The index of active runs looks at one row after the other, so a thread's run ends before the next one begins.
+  add_run_updates(false);
+  add_run_updates(true);
+  add_runs();
   add_events();
+  add_agent_events();
   add_audit();
+  add_denials();
   add(statements::insert_commit_marker, Params().add(marker_));
   pipeline_ = nullptr;
   return pipeline.try_run();
@@ -125,7 +161,7 @@ void CommitPlan::expect_returned(const std::vector<Owned<Row>>& rows, const Resu
   for (int i = 0; i < result.rows(); ++i)
     returned.insert(RowReader(result, i).next<Id>());
   for (const auto& item : rows)
-    if (!returned.contains(item.row->id))
+    if (!returned.contains(id_of(*item.row)))
       refuse(item.decision, otherwise);
 }
 
@@ -168,6 +204,9 @@ void CommitPlan::add_agent_locks() {
     for (const AgentSession& row : decision->sessions)
       if (!row.is_current())
         alone[lock_number(row.agent_id)] = true;
+    for (const UpdateSession& update : decision->session_updates)
+      if (!update.row.is_current())
+        alone[lock_number(update.row.agent_id)] = true;
   }
   if (alone.empty())
     return;
@@ -188,6 +227,21 @@ void CommitPlan::add_space_locks() {
     }
   if (!spaces.empty())
     add(statements::lock_spaces, Params().array(spaces, std::identity{}));
+}
+
+void CommitPlan::add_turns() {
+  std::vector<Owned<RunTurn>> turns;
+  for (std::size_t i = 0; i < decisions_.size(); ++i)
+    if (decisions_[i]->turn)
+      turns.push_back({i, &*decisions_[i]->turn});
+  if (turns.empty())
+    return;
+  Params params;
+  params.array(turns, [](const auto& turn) { return turn.row->thread_id; });
+  add(statements::lock_turns, params);
+  params.array(turns, [](const auto& turn) { return turn.row->expected; });
+  add(statements::raise_turns, params,
+      [this, turns](const Result& result) { expect_returned(turns, result, CommitOutcome::stale); });
 }
 
 void CommitPlan::add_version_guards() {
@@ -227,20 +281,65 @@ void CommitPlan::add_reference_guards() {
   });
 }
 
+void CommitPlan::add_run_locks() {
+  std::set<Id> runs;
+  for (const auto& update : collect(&Decision::run_updates))
+    runs.insert(update.row->row.id);
+  if (!runs.empty())
+    add(statements::lock_runs, Params().array(runs, std::identity{}));
+}
+
+void CommitPlan::add_session_locks() {
+  std::set<Id> sessions;
+  for (const auto& guard : collect(&Decision::current_guards))
+    if (guard.row->session_id)
+      sessions.insert(*guard.row->session_id);
+  for (const auto& end : collect(&Decision::ends))
+    sessions.insert(end.row->id);
+  for (const auto& update : collect(&Decision::session_updates))
+    sessions.insert(update.row->row.id);
+  if (!sessions.empty())
+    add(statements::lock_sessions, Params().array(sessions, std::identity{}));
+}
+
+void CommitPlan::add_current_guards() {
+  const auto guards = collect(&Decision::current_guards);
+  if (guards.empty())
+    return;
+  Params params;
+  params.array(guards, [](const auto& guard) { return guard.row->thread_id; });
+  add(statements::guard_current, params, [this, guards](const Result& result) {
+    for (std::size_t i = 0; i < guards.size(); ++i) {
+      const CurrentGuard& guard = *guards[i].row;
+      RowReader in(result, static_cast<int>(i));
+      const auto session = in.next<std::optional<Id>>();
+      const auto version = in.next<std::optional<std::int64_t>>();
+      if (session != guard.session_id || (session && version != guard.version))
+        refuse(guards[i].decision, CommitOutcome::stale);
+    }
+  });
+}
+
 void CommitPlan::add_ends() {
-  auto ends = collect(&Decision::ends);
+  const auto ends = collect(&Decision::ends);
   if (ends.empty())
     return;
-  std::ranges::sort(ends, {}, [](const auto& end) { return end.row->id; });
   Params params;
   params.array(ends, [](const auto& end) { return end.row->id; });
-  add(statements::lock_sessions, params);
   params.array(ends, [](const auto& end) { return end.row->thread_id; });
   params.array(ends, [](const auto& end) { return end.row->expected_version; });
   params.array(ends, [](const auto& end) { return end.row->ended_at; });
   params.array(ends, [](const auto& end) { return to_string(end.row->reason); });
   add(statements::end_sessions, params,
       [this, ends](const Result& result) { expect_returned(ends, result, CommitOutcome::stale); });
+}
+
+void CommitPlan::add_session_updates() {
+  const auto updates = collect(&Decision::session_updates);
+  if (updates.empty())
+    return;
+  add(statements::update_sessions, update_sessions_params(rows_of(updates)),
+      [this, updates](const Result& result) { expect_returned(updates, result, CommitOutcome::stale); });
 }
 
 void CommitPlan::add_sessions() {
@@ -278,6 +377,33 @@ void CommitPlan::add_rows() {
   }
 }
 
+void CommitPlan::add_messages() {
+  auto messages = collect(&Decision::messages);
+  if (messages.empty())
+    return;
+  sort_by_thread(messages);
+  add(statements::insert_messages, insert_messages_params(rows_of(messages)),
+      [this, messages](const Result& result) { expect_returned(messages, result, CommitOutcome::lost_race); });
+}
+
+void CommitPlan::add_run_updates(bool becoming_active) {
+  auto updates = collect(&Decision::run_updates);
+  std::erase_if(updates, [&](const auto& update) { return update.row->row.is_active() != becoming_active; });
+  if (updates.empty())
+    return;
+  add(statements::update_runs, update_runs_params(rows_of(updates)),
+      [this, updates](const Result& result) { expect_returned(updates, result, CommitOutcome::stale); });
+}
+
+void CommitPlan::add_runs() {
+  auto runs = collect(&Decision::runs);
+  if (runs.empty())
+    return;
+  sort_by_thread(runs);
+  add(statements::insert_runs, insert_runs_params(rows_of(runs)),
+      [this, runs](const Result& result) { expect_returned(runs, result, CommitOutcome::lost_race); });
+}
+
 void CommitPlan::add_events() {
   const auto events = collect(&Decision::events);
   if (events.empty())
@@ -298,16 +424,28 @@ void CommitPlan::add_events() {
   add(statements::insert_events, params);
 }
 
+void CommitPlan::add_agent_events() {
+  const auto events = collect(&Decision::agent_events);
+  if (!events.empty())
+    add(statements::insert_agent_events, insert_agent_events_params(rows_of(events)));
+}
+
 void CommitPlan::add_audit() {
   const auto entries = collect(&Decision::audit);
   if (entries.empty())
     return;
-  std::vector<const AuditEntry*> rows;
-  std::ranges::transform(entries, std::back_inserter(rows), [](const auto& item) { return item.row; });
   Params params;
-  add_audit_columns(params, rows);
+  add_audit_columns(params, rows_of(entries));
   add(statements::insert_audit, params,
       [this, entries](const Result& result) { expect_returned(entries, result, CommitOutcome::lost_race); });
+}
+
+void CommitPlan::add_denials() {
+  DenialCounts denials;
+  for (const auto& denial : collect(&Decision::denials))
+    denials.add({denial.row->entry, denial.row->window_s});
+  if (!denials.empty())
+    add(statements::count_denials, denials.params());
 }
 
 } // namespace cleat::storage::pg

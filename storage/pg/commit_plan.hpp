@@ -48,13 +48,23 @@ private:
   void add_idempotency();
   void add_agent_locks();
   void add_space_locks();
+  void add_turns();
   void add_version_guards();
   void add_reference_guards();
+  void add_run_locks();
+  void add_session_locks();
+  void add_current_guards();
   void add_ends();
+  void add_session_updates();
   void add_sessions();
   void add_rows();
+  void add_messages();
+  void add_run_updates(bool becoming_active);
+  void add_runs();
   void add_events();
+  void add_agent_events();
   void add_audit();
+  void add_denials();
 
   std::span<const Decision* const> decisions_;
   Id marker_;

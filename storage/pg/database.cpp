@@ -33,9 +33,8 @@ Connection* Database::connection() {
     return nullptr;
   }
   last_failure_.clear();
-  if (connected_before_)
+  if (connections_++ > 0)
     metrics_->database_reconnects.Increment();
-  connected_before_ = true;
   metrics_->database_up.Set(1);
   return &*connection_;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +39,9 @@ public:
   /// the transaction is over, or `resolve_timeout_s` is. `marker` is the row of commit_markers that it wrote.
   Truth resolve(const std::string& xid, const Id& marker);
 
+  /// How many connections have been made so far, by which the use of a new one is noticed.
+  [[nodiscard]] std::int64_t connections() const { return connections_; }
+
   [[nodiscard]] const DatabaseOptions& options() const { return options_; }
   [[nodiscard]] Metrics& metrics() const { return *metrics_; }
 
@@ -50,7 +54,7 @@ private:
   std::span<const Statement> statements_;
   std::shared_ptr<Metrics> metrics_;
   std::optional<Connection> connection_;
-  bool connected_before_ = false;
+  std::int64_t connections_ = 0;
   std::string last_failure_; ///< of the tries since the last connection
 };
 

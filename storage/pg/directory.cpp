@@ -41,7 +41,10 @@ Pipeline::Handler one_row(std::optional<Row>& target, Read read) {
   };
 }
 
+/// The deepest resource that the question names by its own id; the thread of a run is only known to the database.
 std::optional<Id> deepest(const LoadDirectory& question) {
+  if (question.run_id)
+    return std::nullopt;
   if (question.thread_id)
     return question.thread_id;
   return question.channel_id ? question.channel_id : question.space_id;
@@ -88,6 +91,14 @@ struct ReadRows {
     params.add(page.allowed).add(page.resource_id);
     return read(statements::page_audit, params, read_audit_entry);
   }
+  PageRows operator()(const RunsPage& page) const {
+    return read(statements::page_runs, Params().add(page.thread_id).add(after(page.range)).add(limit(page.range)),
+                read_run);
+  }
+  PageRows operator()(const MessagesPage& page) const {
+    return read(statements::page_messages, Params().add(page.thread_id).add(after(page.range)).add(limit(page.range)),
+                read_message);
+  }
 };
 
 } // namespace
@@ -96,15 +107,17 @@ DirectoryFacts load_directory(Connection& connection, const LoadDirectory& quest
   DirectoryFacts facts;
   Pipeline pipeline(connection);
   pipeline.add(statements::begin_snapshot);
-  pipeline.add(statements::directory_path,
-               Params().add(question.space_id).add(question.channel_id).add(question.thread_id).add(question.actor_id),
-               [&facts](const Result& result) {
-                 RowReader in(result, 0);
-                 facts.thread = read_optional(in, thread_columns, read_thread);
-                 facts.channel = read_optional(in, channel_columns, read_channel);
-                 facts.space = read_optional(in, space_columns, read_space);
-                 facts.level = read_level(in);
-               });
+  Params path;
+  path.add(question.space_id).add(question.channel_id).add(question.thread_id).add(question.actor_id);
+  path.add(question.run_id);
+  pipeline.add(statements::directory_path, path, [&facts](const Result& result) {
+    RowReader in(result, 0);
+    facts.thread = read_optional(in, thread_columns, read_thread);
+    facts.channel = read_optional(in, channel_columns, read_channel);
+    facts.space = read_optional(in, space_columns, read_space);
+    facts.run = read_optional(in, run_columns, read_run);
+    facts.level = read_level(in);
+  });
   if (question.subject_id)
     pipeline.add(statements::find_principal, Params().add(*question.subject_id),
                  one_row(facts.subject, read_principal));
@@ -113,8 +126,8 @@ DirectoryFacts load_directory(Connection& connection, const LoadDirectory& quest
                  one_row(facts.referred, read_principal));
   if (question.token_id)
     pipeline.add(statements::find_token, Params().add(*question.token_id), one_row(facts.token, read_token));
-  if (const auto resource = deepest(question); resource && question.subject_id)
-    pipeline.add(statements::find_grant, Params().add(*resource).add(*question.subject_id),
+  if (question.subject_id)
+    pipeline.add(statements::find_grant, Params().add(deepest(question)).add(*question.subject_id).add(question.run_id),
                  one_row(facts.subject_grant, read_grant));
   pipeline.add(statements::commit);
   pipeline.run();

@@ -42,11 +42,28 @@ void add_keys(Pipeline& pipeline, const std::vector<FindIdempotency>& questions,
   });
 }
 
+void add_runs(Pipeline& pipeline, const std::vector<LocateRun>& questions, std::vector<RunLocated>& answers) {
+  answers.resize(questions.size());
+  if (questions.empty())
+    return;
+  Params params;
+  params.array(questions, [](const LocateRun& question) { return question.run_id; });
+  pipeline.add(statements::locate_runs, params, [&answers](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      RunLocated& answer = answers[static_cast<std::size_t>(in.next<std::int64_t>() - 1)];
+      answer.thread_id = in.next<Id>();
+      answer.agent_id = in.next<Id>();
+    }
+  });
+}
+
 /// References of owners that know their threads, which is what most binds ask: one statement, which is a snapshot by
 /// itself. Nothing when a reference leads to another thread, because that one must be seen at the same moment.
 std::optional<std::vector<ThreadLoaded>> load_references_alone(Connection& connection, const Questions& questions) {
   ThreadLoading threads(questions.threads);
-  if (!questions.tokens.empty() || !questions.keys.empty() || !threads.asks_for_references_alone())
+  const bool others = !questions.tokens.empty() || !questions.keys.empty() || !questions.runs.empty();
+  if (others || !threads.asks_for_references_alone())
     return std::nullopt;
   Pipeline pipeline(connection);
   threads.add_references(pipeline);
@@ -69,6 +86,7 @@ Answers load(Connection& connection, const Questions& questions) {
   pipeline.add(statements::begin_snapshot);
   add_tokens(pipeline, questions.tokens, answers.tokens);
   add_keys(pipeline, questions.keys, answers.keys);
+  add_runs(pipeline, questions.runs, answers.runs);
   threads.add_threads(pipeline);
   if (threads.asks_for_references()) {
     if (threads.needs_threads())

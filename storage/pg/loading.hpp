@@ -12,6 +12,7 @@ struct Questions {
   std::vector<LoadThread> threads;
   std::vector<FindToken> tokens;
   std::vector<FindIdempotency> keys;
+  std::vector<LocateRun> runs;
 };
 
 /// Their answers, in the same order.
@@ -19,6 +20,7 @@ struct Answers {
   std::vector<ThreadLoaded> threads;
   std::vector<TokenFound> tokens;
   std::vector<IdempotencyFound> keys;
+  std::vector<RunLocated> runs;
 };
 
 /// Answers all questions from one snapshot, with one set-based statement a table. Throws `ConnectionLost`, and

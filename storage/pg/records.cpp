@@ -1,5 +1,8 @@
 #include "storage/pg/records.hpp"
 
+#include <string>
+#include <utility>
+
 namespace cleat::storage::pg {
 
 // Members are assigned one by one: the order of the statements here is the order of the columns.
@@ -105,6 +108,44 @@ AgentSession read_session(RowReader& in) {
   return row;
 }
 
+Run read_run(RowReader& in) {
+  Run row;
+  row.id = in.next<Id>();
+  row.thread_id = in.next<Id>();
+  row.agent_id = in.next<Id>();
+  row.kind = in.next_name<RunKind>();
+  row.state = in.next_name<RunState>();
+  row.triggered_by = in.next<Id>();
+  row.message_id = in.next<Id>();
+  row.agent_session_id = in.next<std::optional<Id>>();
+  row.bind_failed = in.next<bool>();
+  auto code = in.next<std::optional<std::string>>();
+  auto detail = in.next<std::optional<std::string>>();
+  if (code)
+    row.failure = RunFailure{std::move(*code), std::move(detail)};
+  row.created_at = in.next<Timestamp>();
+  row.queued_at = in.next<std::optional<Timestamp>>();
+  row.started_at = in.next<std::optional<Timestamp>>();
+  row.finished_at = in.next<std::optional<Timestamp>>();
+  row.lease_expires_at = in.next<std::optional<Timestamp>>();
+  row.version = in.next<std::int64_t>();
+  return row;
+}
+
+Message read_message(RowReader& in) {
+  Message row;
+  row.id = in.next<Id>();
+  row.thread_id = in.next<Id>();
+  row.author_id = in.next<Id>();
+  row.kind = in.next_name<MessageKind>();
+  row.origin = in.next_name<MessageOrigin>();
+  row.content_md = in.next<std::string>();
+  row.system_code = in.next_optional_name<SystemCode>();
+  row.run_id = in.next<std::optional<Id>>();
+  row.created_at = in.next<Timestamp>();
+  return row;
+}
+
 AuditEntry read_audit_entry(RowReader& in) {
   AuditEntry row;
   row.id = in.next<Id>();
@@ -131,6 +172,65 @@ IdempotencyRecord read_idempotency(RowReader& in) {
   row.created_at = in.next<Timestamp>();
   row.expires_at = in.next<Timestamp>();
   return row;
+}
+
+LoggedEvent read_event(RowReader& in) {
+  LoggedEvent row;
+  row.seq = in.next<std::int64_t>();
+  row.event.id = in.next<Id>();
+  row.event.type = in.next<std::string>();
+  row.event.time = in.next<Timestamp>();
+  row.event.space_id = in.next<Id>();
+  row.event.channel_id = in.next<std::optional<Id>>();
+  row.event.thread_id = in.next<std::optional<Id>>();
+  row.event.resource_kind = in.next<std::string>();
+  row.event.resource_id = in.next<Id>();
+  row.event.resource_version = in.next<std::optional<std::int64_t>>();
+  row.event.actor_kind = in.next_name<PrincipalKind>();
+  row.event.actor_id = in.next<Id>();
+  row.event.payload = in.next<std::string>();
+  return row;
+}
+
+LoggedAgentEvent read_agent_event(RowReader& in) {
+  LoggedAgentEvent row;
+  row.seq = in.next<std::int64_t>();
+  row.event.agent_id = in.next<Id>();
+  row.event.type = in.next<std::string>();
+  row.event.time = in.next<Timestamp>();
+  row.event.payload = in.next<std::string>();
+  return row;
+}
+
+OverdueRun read_overdue_run(RowReader& in) {
+  OverdueRun row;
+  row.run_id = in.next<Id>();
+  row.thread_id = in.next<Id>();
+  row.agent = read_principal(in);
+  return row;
+}
+
+RunFacts read_run_facts(RowReader& in) {
+  RunFacts facts;
+  facts.now = in.next<Timestamp>();
+  facts.turn = in.next<std::int64_t>();
+  facts.active = read_optional(in, run_columns, read_run);
+  facts.active_session = read_optional(in, session_columns, read_session);
+  facts.current_used = in.next<bool>();
+  facts.import_row = read_optional(in, session_columns, read_session);
+  facts.import_reference_current = in.next<bool>();
+  return facts;
+}
+
+HeldRun read_held_run(RowReader& in) {
+  HeldRun held;
+  held.run = read_run(in);
+  held.triggered_by = read_principal(in);
+  held.level = read_level(in);
+  held.agent = read_principal(in);
+  held.agent_level = read_level(in);
+  held.message = read_message(in);
+  return held;
 }
 
 ThreadFacts read_facts(RowReader& in) {

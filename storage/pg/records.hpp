@@ -4,6 +4,7 @@
 
 #include "protocol/decision.hpp"
 #include "protocol/facts.hpp"
+#include "storage/messages.hpp"
 #include "storage/pg/result.hpp"
 
 /// Rows of the tables as the resources that they are. Each function reads the columns in the order in which the
@@ -15,6 +16,7 @@ inline constexpr int channel_columns = 8;
 inline constexpr int space_columns = 6;
 inline constexpr int principal_columns = 12;
 inline constexpr int session_columns = 14;
+inline constexpr int run_columns = 17;
 
 /// Each reads one record, column after column, in the order in which the statements name them.
 Thread read_thread(RowReader& in);
@@ -24,11 +26,22 @@ Principal read_principal(RowReader& in);
 Token read_token(RowReader& in);
 Grant read_grant(RowReader& in);
 AgentSession read_session(RowReader& in);
+Run read_run(RowReader& in);
+Message read_message(RowReader& in);
 AuditEntry read_audit_entry(RowReader& in);
 IdempotencyRecord read_idempotency(RowReader& in);
+LoggedEvent read_event(RowReader& in);
+LoggedAgentEvent read_agent_event(RowReader& in);
+OverdueRun read_overdue_run(RowReader& in);
 
 /// The facts of a thread, all columns of load_threads behind the number.
 ThreadFacts read_facts(RowReader& in);
+
+/// What runs of a thread are decided on, all columns of load_run_facts behind the number; held runs come by themselves.
+RunFacts read_run_facts(RowReader& in);
+
+/// A held run, all columns of load_held_runs behind the number.
+HeldRun read_held_run(RowReader& in);
 
 /// The level in the next column; NULL is none.
 Level read_level(RowReader& in);

@@ -33,50 +33,73 @@ inline constexpr Statement delete_idempotency{"delete_idempotency", sql::delete_
 inline constexpr Statement directory_path{"directory_path", sql::directory_path_sql};
 inline constexpr Statement end_backend_of_xact{"end_backend_of_xact", sql::end_backend_of_xact_sql};
 inline constexpr Statement end_sessions{"end_sessions", sql::end_sessions_sql};
+inline constexpr Statement find_agent_events{"find_agent_events", sql::find_agent_events_sql};
 inline constexpr Statement find_commit_marker{"find_commit_marker", sql::find_commit_marker_sql};
+inline constexpr Statement find_events{"find_events", sql::find_events_sql};
 inline constexpr Statement find_grant{"find_grant", sql::find_grant_sql};
 inline constexpr Statement find_idempotency{"find_idempotency", sql::find_idempotency_sql};
+inline constexpr Statement find_overdue_runs{"find_overdue_runs", sql::find_overdue_runs_sql};
 inline constexpr Statement find_principal{"find_principal", sql::find_principal_sql};
 inline constexpr Statement find_token{"find_token", sql::find_token_sql};
 inline constexpr Statement find_tokens{"find_tokens", sql::find_tokens_sql};
 inline constexpr Statement guard_channels{"guard_channels", sql::guard_channels_sql};
+inline constexpr Statement guard_current{"guard_current", sql::guard_current_sql};
 inline constexpr Statement guard_principals{"guard_principals", sql::guard_principals_sql};
 inline constexpr Statement guard_references{"guard_references", sql::guard_references_sql};
 inline constexpr Statement guard_spaces{"guard_spaces", sql::guard_spaces_sql};
 inline constexpr Statement guard_threads{"guard_threads", sql::guard_threads_sql};
+inline constexpr Statement insert_agent_events{"insert_agent_events", sql::insert_agent_events_sql};
 inline constexpr Statement insert_audit{"insert_audit", sql::insert_audit_sql};
 inline constexpr Statement insert_channel{"insert_channel", sql::insert_channel_sql};
 inline constexpr Statement insert_commit_marker{"insert_commit_marker", sql::insert_commit_marker_sql};
 inline constexpr Statement insert_events{"insert_events", sql::insert_events_sql};
 inline constexpr Statement insert_idempotency{"insert_idempotency", sql::insert_idempotency_sql};
+inline constexpr Statement insert_messages{"insert_messages", sql::insert_messages_sql};
 inline constexpr Statement insert_principal{"insert_principal", sql::insert_principal_sql};
+inline constexpr Statement insert_runs{"insert_runs", sql::insert_runs_sql};
 inline constexpr Statement insert_schema_migration{"insert_schema_migration", sql::insert_schema_migration_sql};
 inline constexpr Statement insert_sessions{"insert_sessions", sql::insert_sessions_sql};
 inline constexpr Statement insert_space{"insert_space", sql::insert_space_sql};
 inline constexpr Statement insert_thread{"insert_thread", sql::insert_thread_sql};
 inline constexpr Statement insert_token{"insert_token", sql::insert_token_sql};
 inline constexpr Statement list_schema_migrations{"list_schema_migrations", sql::list_schema_migrations_sql};
+inline constexpr Statement load_ended_here{"load_ended_here", sql::load_ended_here_sql};
+inline constexpr Statement load_held_runs{"load_held_runs", sql::load_held_runs_sql};
 inline constexpr Statement load_levels{"load_levels", sql::load_levels_sql};
 inline constexpr Statement load_named{"load_named", sql::load_named_sql};
 inline constexpr Statement load_references{"load_references", sql::load_references_sql};
+inline constexpr Statement load_run_facts{"load_run_facts", sql::load_run_facts_sql};
+inline constexpr Statement load_runs{"load_runs", sql::load_runs_sql};
 inline constexpr Statement load_sessions{"load_sessions", sql::load_sessions_sql};
 inline constexpr Statement load_threads{"load_threads", sql::load_threads_sql};
+inline constexpr Statement locate_runs{"locate_runs", sql::locate_runs_sql};
 inline constexpr Statement lock_agents{"lock_agents", sql::lock_agents_sql};
+inline constexpr Statement lock_runs{"lock_runs", sql::lock_runs_sql};
 inline constexpr Statement lock_sessions{"lock_sessions", sql::lock_sessions_sql};
 inline constexpr Statement lock_spaces{"lock_spaces", sql::lock_spaces_sql};
+inline constexpr Statement lock_turns{"lock_turns", sql::lock_turns_sql};
+inline constexpr Statement log_agents{"log_agents", sql::log_agents_sql};
+inline constexpr Statement log_all_agents{"log_all_agents", sql::log_all_agents_sql};
+inline constexpr Statement log_ends{"log_ends", sql::log_ends_sql};
+inline constexpr Statement log_horizon{"log_horizon", sql::log_horizon_sql};
 inline constexpr Statement page_audit{"page_audit", sql::page_audit_sql};
 inline constexpr Statement page_channels{"page_channels", sql::page_channels_sql};
 inline constexpr Statement page_grants{"page_grants", sql::page_grants_sql};
+inline constexpr Statement page_messages{"page_messages", sql::page_messages_sql};
 inline constexpr Statement page_principals{"page_principals", sql::page_principals_sql};
+inline constexpr Statement page_runs{"page_runs", sql::page_runs_sql};
 inline constexpr Statement page_spaces{"page_spaces", sql::page_spaces_sql};
 inline constexpr Statement page_threads{"page_threads", sql::page_threads_sql};
 inline constexpr Statement page_tokens{"page_tokens", sql::page_tokens_sql};
 inline constexpr Statement ping{"ping", sql::ping_sql};
 inline constexpr Statement put_grant{"put_grant", sql::put_grant_sql};
 inline constexpr Statement raise_space_facts{"raise_space_facts", sql::raise_space_facts_sql};
+inline constexpr Statement raise_turns{"raise_turns", sql::raise_turns_sql};
 inline constexpr Statement revoke_token{"revoke_token", sql::revoke_token_sql};
 inline constexpr Statement update_channel{"update_channel", sql::update_channel_sql};
 inline constexpr Statement update_principal{"update_principal", sql::update_principal_sql};
+inline constexpr Statement update_runs{"update_runs", sql::update_runs_sql};
+inline constexpr Statement update_sessions{"update_sessions", sql::update_sessions_sql};
 inline constexpr Statement update_space{"update_space", sql::update_space_sql};
 inline constexpr Statement update_thread{"update_thread", sql::update_thread_sql};
 inline constexpr Statement xact_status{"xact_status", sql::xact_status_sql};
@@ -89,15 +112,24 @@ inline constexpr std::array writer{begin,
                                    insert_idempotency,
                                    lock_agents,
                                    lock_spaces,
+                                   lock_turns,
+                                   raise_turns,
                                    guard_spaces,
                                    guard_channels,
                                    guard_threads,
                                    guard_principals,
                                    guard_references,
+                                   lock_runs,
                                    lock_sessions,
+                                   guard_current,
                                    end_sessions,
+                                   update_sessions,
                                    insert_sessions,
+                                   insert_messages,
+                                   update_runs,
+                                   insert_runs,
                                    insert_events,
+                                   insert_agent_events,
                                    insert_audit,
                                    count_denials,
                                    insert_commit_marker,
@@ -119,8 +151,9 @@ inline constexpr std::array writer{begin,
                                    delete_grant};
 
 /// What the loader prepares.
-inline constexpr std::array loader{begin_snapshot, commit,          load_threads, load_levels,     load_sessions,
-                                   load_named,     load_references, find_tokens,  find_idempotency};
+inline constexpr std::array loader{begin_snapshot,  commit,          load_threads,     load_levels,    load_sessions,
+                                   load_named,      load_references, load_run_facts,   load_held_runs, load_runs,
+                                   load_ended_here, find_tokens,     find_idempotency, locate_runs};
 
 /// What the librarian prepares.
 inline constexpr std::array librarian{begin,
@@ -137,12 +170,18 @@ inline constexpr std::array librarian{begin,
                                       page_tokens,
                                       page_grants,
                                       page_audit,
+                                      page_runs,
+                                      page_messages,
                                       bootstrap_lock,
                                       bootstrap_owner,
                                       bootstrap_created,
                                       delete_idempotency,
                                       delete_commit_markers,
                                       ping};
+
+/// What the log reader prepares.
+inline constexpr std::array log_reader{begin,      commit,         current_xact, log_ends,          log_horizon,
+                                       log_agents, log_all_agents, find_events,  find_agent_events, find_overdue_runs};
 
 /// What the migrator prepares once its table exists.
 inline constexpr std::array migrator{list_schema_migrations, insert_schema_migration};

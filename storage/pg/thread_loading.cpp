@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -22,6 +23,7 @@ ThreadLoading::ThreadLoading(std::span<const LoadThread> questions)
   for (std::size_t i = 0; i < questions.size(); ++i) {
     answers_[i].levels.assign(questions[i].principals.size(), Level::none);
     answers_[i].named.resize(questions[i].named.size());
+    answers_[i].runs.resize(questions[i].run_ids.size());
     for (const ReferenceProbe& probe : questions[i].references)
       answers_[i].references.emplace_back().external_session_ref = probe.external_session_ref;
   }
@@ -33,7 +35,7 @@ bool ThreadLoading::asks_for_references() const {
 
 bool ThreadLoading::asks_for_references_alone() const {
   return !needs_threads() && std::ranges::none_of(questions_, [](const LoadThread& question) {
-    return question.with_sessions || !question.named.empty();
+    return question.with_sessions || question.with_runs || !question.run_ids.empty() || !question.named.empty();
   });
 }
 
@@ -87,6 +89,8 @@ void ThreadLoading::add_threads(Pipeline& pipeline) {
   add_facts(pipeline, {threads.begin(), threads.end()});
   add_levels(pipeline, paths, [levels](std::size_t path, Level level) { *levels[path] = level; });
   add_histories(pipeline);
+  add_run_facts(pipeline);
+  add_runs(pipeline);
   add_named(pipeline);
 }
 
@@ -126,12 +130,53 @@ void ThreadLoading::add_named(Pipeline& pipeline) {
   });
 }
 
-void ThreadLoading::add_references(Pipeline& pipeline) {
-  struct Probe {
-    std::size_t question;
-    std::size_t reference;
-    ReferenceFacts* answer;
-  };
+void ThreadLoading::add_run_facts(Pipeline& pipeline) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < questions_.size(); ++i)
+    if (questions_[i].with_runs)
+      numbers.push_back(i);
+  if (numbers.empty())
+    return;
+  const auto threads = Params().array(numbers, [this](std::size_t number) { return questions_[number].thread_id; });
+  pipeline.add(statements::load_run_facts, threads, [this, numbers](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      ThreadLoaded& answer = answers_[numbers[place(in)]];
+      answer.run_facts = read_run_facts(in);
+    }
+  });
+  pipeline.add(statements::load_held_runs, threads, [this, numbers](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      ThreadLoaded& answer = answers_[numbers[place(in)]];
+      answer.run_facts->held.push_back(read_held_run(in));
+    }
+  });
+}
+
+void ThreadLoading::add_runs(Pipeline& pipeline) {
+  std::vector<Path> runs;
+  std::vector<std::optional<Run>*> targets;
+  for (std::size_t i = 0; i < questions_.size(); ++i)
+    for (std::size_t k = 0; k < questions_[i].run_ids.size(); ++k) {
+      runs.emplace_back(questions_[i].thread_id, questions_[i].run_ids[k]);
+      targets.push_back(&answers_[i].runs[k]);
+    }
+  if (runs.empty())
+    return;
+  Params params;
+  params.array(runs, [](const Path& run) { return run.first; });
+  params.array(runs, [](const Path& run) { return run.second; });
+  pipeline.add(statements::load_runs, params, [targets](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      std::optional<Run>& target = *targets[place(in)];
+      target = read_run(in);
+    }
+  });
+}
+
+std::vector<ThreadLoading::Probe> ThreadLoading::probes() {
   std::vector<Probe> probes;
   for (std::size_t i = 0; i < questions_.size(); ++i) {
     std::optional<Id> agent = questions_[i].known_operator;
@@ -146,20 +191,45 @@ void ThreadLoading::add_references(Pipeline& pipeline) {
       probes.push_back({i, k, &answer});
     }
   }
-  if (probes.empty())
+  return probes;
+}
+
+void ThreadLoading::add_references(Pipeline& pipeline) {
+  const auto all = probes();
+  if (all.empty())
     return;
   Params params;
-  params.array(probes, [](const Probe& probe) { return probe.answer->agent_id; });
-  params.array(probes, [](const Probe& probe) { return std::string_view(probe.answer->external_session_ref); });
-  pipeline.add(statements::load_references, params, [this, probes](const Result& result) {
+  params.array(all, [](const Probe& probe) { return probe.answer->agent_id; });
+  params.array(all, [](const Probe& probe) { return std::string_view(probe.answer->external_session_ref); });
+  pipeline.add(statements::load_references, params, [this, all](const Result& result) {
     for (int i = 0; i < result.rows(); ++i) {
       RowReader in(result, i);
-      const Probe& probe = probes[place(in)];
+      const Probe& probe = all[place(in)];
       const bool is_newest = in.next<bool>();
       auto& row = is_newest ? probe.answer->newest : probe.answer->current;
       row = read_session(in);
       note_other_thread(*row, probe.question, probe.reference,
                         is_newest ? &ReferenceFacts::newest_thread : &ReferenceFacts::current_thread);
+    }
+  });
+  add_ended_rows(pipeline, all);
+}
+
+void ThreadLoading::add_ended_rows(Pipeline& pipeline, const std::vector<Probe>& probes) {
+  std::vector<Probe> wanted;
+  std::ranges::copy_if(probes, std::back_inserter(wanted),
+                       [this](const Probe& probe) { return questions_[probe.question].with_runs; });
+  if (wanted.empty())
+    return;
+  Params params;
+  params.array(wanted, [this](const Probe& probe) { return questions_[probe.question].thread_id; });
+  params.array(wanted, [](const Probe& probe) { return probe.answer->agent_id; });
+  params.array(wanted, [](const Probe& probe) { return std::string_view(probe.answer->external_session_ref); });
+  pipeline.add(statements::load_ended_here, params, [wanted](const Result& result) {
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      ReferenceFacts& answer = *wanted[place(in)].answer;
+      answer.ended_here = read_session(in);
     }
   });
 }

@@ -17,7 +17,7 @@ public:
   /// `questions` outlives this object.
   explicit ThreadLoading(std::span<const LoadThread> questions);
 
-  /// Adds the statements of facts, levels and histories, where a question asks for them.
+  /// Adds the statements of facts, levels, histories and runs, where a question asks for them.
   void add_threads(Pipeline& pipeline);
 
   /// Whether references can only be looked up once the threads have told who their operators are.
@@ -44,8 +44,20 @@ public:
 private:
   using Path = std::pair<Id, Id>; // a thread, and a principal whose level on it is asked for
 
+  /// A reference of a question, where its agent is known.
+  struct Probe {
+    std::size_t question;
+    std::size_t reference;
+    ReferenceFacts* answer;
+  };
+
+  std::vector<Probe> probes();
+
   void add_facts(Pipeline& pipeline, const std::vector<Id>& threads);
   void add_histories(Pipeline& pipeline);
+  void add_run_facts(Pipeline& pipeline);
+  void add_runs(Pipeline& pipeline);
+  void add_ended_rows(Pipeline& pipeline, const std::vector<Probe>& probes);
   void add_named(Pipeline& pipeline);
   void note_other_thread(const AgentSession& row, std::size_t question, std::size_t reference,
                          std::optional<OtherThread> ReferenceFacts::*member);

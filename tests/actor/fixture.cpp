@@ -6,6 +6,8 @@
 #include <caf/event_based_actor.hpp>
 
 #include "actors/directory.hpp"
+#include "actors/herald.hpp"
+#include "actors/lease_watcher.hpp"
 #include "actors/registry.hpp"
 
 namespace cleat::test {
@@ -43,12 +45,16 @@ ActorTest::ActorTest(actors::ActorOptions options) : system(config_) {
     actors::Dependencies{storage::open_memory(system, tables), clock, ids, metrics, std::move(options)});
   registry = actors::spawn_registry(system, deps);
   directory = actors::spawn_directory(system, deps);
+  herald = actors::spawn_herald(system, deps);
+  lease_watcher = actors::spawn_lease_watcher(system, deps, registry);
+  tables->set_clock(clock);
 }
 
 ActorTest::~ActorTest() {
   // Under this scheduler no actor ends unless it is run, so the system must not wait for them on its own.
-  for (const caf::actor_addr& address : {registry.address(), directory.address(), deps->store.writer.address(),
-                                         deps->store.loader.address(), deps->store.librarian.address()})
+  for (const caf::actor_addr& address :
+       {registry.address(), directory.address(), herald.address(), lease_watcher.address(),
+        deps->store.writer.address(), deps->store.loader.address(), deps->store.librarian.address()})
     caf::anon_send_exit(address, caf::exit_reason::kill);
   run();
   system.await_actors_before_shutdown(false);
@@ -61,6 +67,15 @@ std::shared_ptr<std::optional<Answer>> ActorTest::send(const BindSession& comman
   return send_to(system, registry, command);
 }
 std::shared_ptr<std::optional<Answer>> ActorTest::send(const ImportSessions& command) {
+  return send_to(system, registry, command);
+}
+std::shared_ptr<std::optional<Answer>> ActorTest::send(const TriggerRun& command) {
+  return send_to(system, registry, command);
+}
+std::shared_ptr<std::optional<Answer>> ActorTest::send(const ReportSession& command) {
+  return send_to(system, registry, command);
+}
+std::shared_ptr<std::optional<Answer>> ActorTest::send(const RunCommand& command) {
   return send_to(system, registry, command);
 }
 std::shared_ptr<std::optional<Answer>> ActorTest::send(const DirectoryCommand& command) {
@@ -88,6 +103,25 @@ BindSession ActorTest::bind(const Principal& actor, const Thread& thread, const 
 
 ResetSession ActorTest::reset(const Principal& actor, const Thread& thread, const std::string& key) {
   return {by(actor, key), thread.id, ResetBody{}};
+}
+
+TriggerRun ActorTest::trigger(const Principal& actor, const Thread& thread, WhenActive when_active) {
+  return {by(actor), thread.id, TriggerBody{"Hello", {}, when_active}};
+}
+
+std::shared_ptr<std::optional<LogMoved>> ActorTest::await(const AwaitLog& question) {
+  auto slot = std::make_shared<std::optional<LogMoved>>();
+  system.spawn([slot, handle = herald, question](caf::event_based_actor* self) {
+    self->request(handle, caf::infinite, question).then([slot](const LogMoved& moved) { *slot = moved; });
+  });
+  run();
+  return slot;
+}
+
+void ActorTest::advance(std::chrono::milliseconds span) {
+  clock->advance(span);
+  scheduler().advance_time(span);
+  run();
 }
 
 std::optional<AgentSession> ActorTest::current(const Thread& thread) const {

@@ -50,6 +50,9 @@ public:
   std::shared_ptr<std::optional<Answer>> send(const ResetSession& command);
   std::shared_ptr<std::optional<Answer>> send(const BindSession& command);
   std::shared_ptr<std::optional<Answer>> send(const ImportSessions& command);
+  std::shared_ptr<std::optional<Answer>> send(const TriggerRun& command);
+  std::shared_ptr<std::optional<Answer>> send(const ReportSession& command);
+  std::shared_ptr<std::optional<Answer>> send(const RunCommand& command);
   std::shared_ptr<std::optional<Answer>> send(const DirectoryCommand& command);
   std::shared_ptr<std::optional<Answer>> send(const ListSessions& command);
 
@@ -72,6 +75,14 @@ public:
   BindSession bind(const Principal& actor, const Thread& thread, const std::string& reference,
                    const std::optional<Id>& expected = std::nullopt, const std::string& key = {});
   ResetSession reset(const Principal& actor, const Thread& thread, const std::string& key = {});
+  TriggerRun trigger(const Principal& actor, const Thread& thread, WhenActive when_active = WhenActive::reject);
+
+  /// Waits for more behind a position of the event log, or of an agent's events; the answer is set once the herald has
+  /// given it.
+  std::shared_ptr<std::optional<LogMoved>> await(const AwaitLog& question);
+
+  /// Lets time pass for actors and for the database.
+  void advance(std::chrono::milliseconds span);
 
   /// The current session of a thread, as the database has it.
   std::optional<AgentSession> current(const Thread& thread) const;
@@ -95,6 +106,8 @@ public:
   actors::DependenciesPtr deps;
   actors::registry_actor registry;
   actors::directory_actor directory;
+  actors::herald_actor herald;
+  actors::lease_watcher_actor lease_watcher;
 };
 
 /// The status of an answer, 0 and a failed expectation when it is a refusal.

@@ -195,7 +195,7 @@ TEST_F(ConfigTest, SpansMustFitIntoEachOther) {
   EXPECT_THAT(refused({"--set", "database.request_timeout_s=20"}), HasSubstr("database.request_timeout_s is 20"));
   EXPECT_THAT(refused({"--set", "http.answer_timeout_s=30"}), HasSubstr("http.answer_timeout_s is 30"));
   EXPECT_THAT(refused({"--set", "database.max_pending=8"}), HasSubstr("database.max_pending"));
-  EXPECT_THAT(refused({"--set", "http.max_connections=2000"}), HasSubstr("http.max_connections"));
+  EXPECT_THAT(refused({"--set", "http.max_connections=5000"}), HasSubstr("actors.thread_queue_max is 4096"));
   EXPECT_THAT(refused({"--data", ""}), HasSubstr("--data"));
 }
 

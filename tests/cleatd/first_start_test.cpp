@@ -47,7 +47,7 @@ protected:
     deps->clock = clock_;
     deps->ids = ids_;
     deps->metrics = std::make_shared<Metrics>();
-    frontends_ = {actors::spawn_registry(system_, deps), actors::spawn_directory(system_, deps), deps->store};
+    frontends_ = {actors::spawn_registry(system_, deps), actors::spawn_directory(system_, deps), {}, deps->store};
   }
 
   void end_actors() {
@@ -158,7 +158,7 @@ TEST_F(FirstStartTest, ADemoWorldThatWasCutOffIsCompleted) {
   const auto who = owner(*folder_);
   const auto first = demo(who);
   const auto events = tables_->events().size();
-  folder_->remove("demo.thread");
+  folder_->remove("demo.threads");
   folder_->remove("demo.tokens");
   const auto second = demo(who);
   EXPECT_EQ(second.thread_id, first.thread_id);

@@ -18,7 +18,7 @@ class DispatcherTest : public testing::Test {
 protected:
   DispatcherTest() { backend_.tokens[sha256("secret")] = test::token_of(1, "secret"); }
 
-  Outgoing answer(const Incoming& incoming) { return dispatcher_.answer(incoming, backend_); }
+  Outgoing answer(const Incoming& incoming) { return dispatcher_.answer(incoming, backend_, line_); }
 
   /// The status of the answer, and that it names `code`.
   int problem(const Incoming& incoming, std::string_view code) {
@@ -31,6 +31,7 @@ protected:
   std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
   std::shared_ptr<test::SteppedClock> clock_ = std::make_shared<test::SteppedClock>();
   test::FakeBackend backend_;
+  test::FakeLine line_;
   Dispatcher dispatcher_{HttpOptions(), metrics_, clock_};
 };
 
@@ -108,12 +109,18 @@ TEST_F(DispatcherTest, AMalformedIdIsAnUnknownOne) {
   backend_.answer = [] { return refuse(Code::not_found); };
   auto unknown = request("GET", thread);
   unknown.headers.emplace_back("X-Request-Id", "same");
-  const auto expected = answer(unknown);
+  // What is left of a budget depends on what was asked before (spec 05).
+  const auto asked_for = [this](const Incoming& incoming) {
+    auto outgoing = answer(incoming);
+    std::erase_if(outgoing.headers, [](const auto& field) { return field.first == "RateLimit"; });
+    return outgoing;
+  };
+  const auto expected = asked_for(unknown);
   const auto asked = backend_.contexts.size();
   for (const auto* id : {"x", "", "0196F0A9-1B2C-7D10-9A55-6B1F0E2D3C44", "%00", "0196f0a91b2c7d109a556b1f0e2d3c44"}) {
     auto malformed = unknown;
     malformed.target = std::string("/v1/threads/") + id;
-    const auto outgoing = answer(malformed);
+    const auto outgoing = asked_for(malformed);
     EXPECT_EQ(outgoing.status, 404);
     EXPECT_EQ(outgoing.body, expected.body) << id;
     EXPECT_EQ(outgoing.headers, expected.headers);
@@ -186,7 +193,7 @@ TEST_F(DispatcherTest, ASecondRequestWithAKeyWaitsForTheFirst) {
   backend_.answer = [&] {
     test::FakeBackend other;
     other.tokens = backend_.tokens;
-    second = dispatcher_.answer(incoming, other);
+    second = dispatcher_.answer(incoming, other, line_);
     return Reply{201, "{}", {}, false};
   };
   EXPECT_EQ(answer(incoming).status, 201);
@@ -219,6 +226,45 @@ TEST_F(DispatcherTest, ARevocationHoldsHereAtOnce) {
   };
   EXPECT_EQ(answer(request("DELETE", "/v1/principals/" + id + "/tokens/" + id)).status, 204);
   EXPECT_EQ(problem(request("GET", "/v1/me"), "unauthorized"), 401);
+}
+
+TEST_F(DispatcherTest, TellsAPrincipalWhatIsLeftOfItsBudget) {
+  for (const auto* target : {"/v1/me", "/v1/me?nonsense=1", "/v1/threads/x"})
+    EXPECT_EQ(header(answer(request("GET", target)), "RateLimit-Policy"), "\"read\";q=1000;w=5") << target;
+  EXPECT_EQ(header(answer(request("GET", "/v1/me")), "RateLimit"), "\"read\";r=996;t=1");
+  EXPECT_EQ(header(answer(request("POST", "/v1/spaces")), "RateLimit"), "\"admin\";r=499;t=1");
+  for (const auto& incoming : {Incoming{"GET", "/v1/me", {}, {}}, Incoming{"GET", "/healthz", {}, {}}}) {
+    EXPECT_EQ(header(answer(incoming), "RateLimit-Policy"), "");
+    EXPECT_EQ(header(answer(incoming), "RateLimit"), "");
+  }
+}
+
+TEST_F(DispatcherTest, APrincipalThatAsksTooMuchIsToldToWaitBeforeItsMessageIsRead) {
+  HttpOptions options;
+  options.rates = {1, 0, 1, 1, 1, 16};
+  Dispatcher dispatcher(options, metrics_, clock_);
+  const auto ask = [&](const Incoming& incoming) { return dispatcher.answer(incoming, backend_, line_); };
+  EXPECT_EQ(ask(request("POST", "/v1/spaces", R"({"name":"a"})")).status, 200);
+  auto unreadable = request("POST", "/v1/spaces", "{");
+  unreadable.headers[1].second = "text/plain";
+  const auto refused = ask(unreadable);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_NE(refused.body.find("rate_limited"), std::string::npos);
+  EXPECT_EQ(header(refused, "Retry-After"), "1");
+  EXPECT_EQ(header(refused, "RateLimit"), "\"admin\";r=0;t=1");
+  EXPECT_EQ(backend_.operations.size(), 1U);
+  // Other classes, other principals and open paths are not concerned.
+  EXPECT_EQ(ask(request("GET", "/v1/me")).status, 200);
+  EXPECT_EQ(ask(Incoming{"GET", "/healthz", {}, {}}).status, 200);
+  backend_.tokens[sha256("other")] = test::token_of(2, "other");
+  auto other = request("POST", "/v1/spaces", R"({"name":"a"})");
+  other.headers[0].second = "Bearer other";
+  EXPECT_EQ(ask(other).status, 200);
+  // A class whose rate is 0 has no limit and says nothing about it.
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(header(ask(request("POST", sessions + "/reset")), "RateLimit"), "");
+  clock_->advance(std::chrono::seconds(1));
+  EXPECT_EQ(ask(request("POST", "/v1/spaces", R"({"name":"a"})")).status, 200);
 }
 
 TEST_F(DispatcherTest, ReadinessNeedsADatabaseAndNoDrain) {

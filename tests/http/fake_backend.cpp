@@ -1,5 +1,6 @@
 #include "tests/http/fake_backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cleat::test {
@@ -41,9 +42,53 @@ Result<Reply> FakeBackend::import_sessions(ImportSessions command) {
   return asked(std::move(command.context));
 }
 
+Result<Reply> FakeBackend::trigger(TriggerRun command) {
+  triggers.push_back(std::move(command));
+  return asked(triggers.back().context);
+}
+
+Result<Reply> FakeBackend::report(ReportSession command) {
+  reports.push_back(std::move(command));
+  return asked(reports.back().context);
+}
+
+Result<Reply> FakeBackend::run(RunCommand command) {
+  runs.push_back(std::move(command));
+  return asked(runs.back().context);
+}
+
 Result<Reply> FakeBackend::directory(DirectoryCommand command) {
   operations.push_back(std::move(command.operation));
   return asked(std::move(command.context));
+}
+
+Result<LogItems> FakeBackend::events(ReadEvents command) {
+  event_reads.push_back(command);
+  return read(command.after, command.limit);
+}
+
+Result<LogItems> FakeBackend::agent_events(ReadAgentEvents command) {
+  agent_event_reads.push_back(command);
+  return read(command.after, command.limit);
+}
+
+Result<LogItems> FakeBackend::read(std::int64_t after, std::int64_t limit) {
+  on_read();
+  if (log_refusal)
+    return tl::unexpected(*log_refusal);
+  LogItems found{{}, std::max(after, next_after)};
+  for (const auto& item : log)
+    if (item.seq > after && static_cast<std::int64_t>(found.items.size()) < limit) {
+      found.items.push_back(item);
+      found.next_after = item.seq;
+    }
+  return found;
+}
+
+bool FakeBackend::await(AwaitLog command) {
+  ++waits;
+  on_await(command);
+  return moved;
 }
 
 Result<std::optional<http::KnownToken>> FakeBackend::find_token(const Digest& digest) {
@@ -53,6 +98,24 @@ Result<std::optional<http::KnownToken>> FakeBackend::find_token(const Digest& di
     return refuse(Code::unavailable);
   const auto found = tokens.find(digest);
   return found == tokens.end() ? std::optional<http::KnownToken>() : std::optional(found->second);
+}
+
+bool FakeLine::holds(std::chrono::milliseconds time) {
+  if (time.count() > 0)
+    on_wait();
+  return open;
+}
+
+bool FakeLine::send(std::string_view bytes) {
+  on_send();
+  if (open)
+    sent += bytes;
+  return open;
+}
+
+LogItem log_item(std::int64_t seq) {
+  const auto number = std::to_string(seq);
+  return {seq, "run.changed", R"({"seq":)" + number + R"(,"type":"run.changed"})"};
 }
 
 http::Incoming request(std::string method, std::string target, std::string body) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,7 +38,13 @@ public:
   Result<Reply> reset(ResetSession command) override;
   Result<Reply> bind(BindSession command) override;
   Result<Reply> import_sessions(ImportSessions command) override;
+  Result<Reply> trigger(TriggerRun command) override;
+  Result<Reply> report(ReportSession command) override;
+  Result<Reply> run(RunCommand command) override;
   Result<Reply> directory(DirectoryCommand command) override;
+  Result<LogItems> events(ReadEvents command) override;
+  Result<LogItems> agent_events(ReadAgentEvents command) override;
+  bool await(AwaitLog command) override;
   Result<std::optional<http::KnownToken>> find_token(const Digest& digest) override;
   bool database_answers() override { return database; }
 
@@ -52,10 +59,47 @@ public:
   std::vector<RequestContext> contexts;
   std::vector<DirectoryOperation> operations;
   std::vector<Result<BindBody>> bind_bodies;
+  std::vector<TriggerRun> triggers;
+  std::vector<ReportSession> reports;
+  std::vector<RunCommand> runs;
+
+  /// The log that both reads give, and what they refuse it with, if they do.
+  std::vector<LogItem> log;
+  std::optional<Refusal> log_refusal;
+  /// How far a read that finds nothing has looked.
+  std::int64_t next_after = 0;
+  std::vector<ReadEvents> event_reads;
+  std::vector<ReadAgentEvents> agent_event_reads;
+  /// Called with every read of a log, before its answer.
+  std::function<void()> on_read = [] {};
+  /// Called with every wait, which is over when it returns.
+  std::function<void(const AwaitLog&)> on_await = [](const AwaitLog&) {};
+  int waits = 0;
+  /// Whether a wait says that something may have come.
+  bool moved = true;
 
 private:
   Result<Reply> asked(RequestContext context);
+  Result<LogItems> read(std::int64_t after, std::int64_t limit);
 };
+
+/// The client's end as a test wants it to be. Waiting on it takes no time.
+class FakeLine final : public http::Line {
+public:
+  bool holds(std::chrono::milliseconds time) override;
+  bool send(std::string_view bytes) override;
+
+  /// Whether there is no reason to end.
+  bool open = true;
+  /// Called with every question that may take time.
+  std::function<void()> on_wait = [] {};
+  /// Called with everything that is sent, before it counts.
+  std::function<void()> on_send = [] {};
+  std::string sent;
+};
+
+/// An entry of a log.
+LogItem log_item(std::int64_t seq);
 
 /// A request with a valid token `secret`.
 http::Incoming request(std::string method, std::string target, std::string body = {});

@@ -154,7 +154,7 @@ std::set<std::string> values_of_schema(const std::string& schema) {
 
 TEST(OpenApi, NamesEveryCode) {
   EXPECT_EQ(values_of_schema("ProblemCode"), names_until(Code::outcome_unknown));
-  EXPECT_EQ(values_of_schema("ProblemReason"), names_until(Reason::owner_required));
+  EXPECT_EQ(values_of_schema("ProblemReason"), names_until(Reason::actor_not_agent));
   EXPECT_EQ(values_of_schema("FieldCode"), names_until(FieldCode::unknown_reference));
 }
 
@@ -164,6 +164,7 @@ TEST(OpenApi, KnowsTheLimits) {
   EXPECT_EQ(components["parameters"]["Limit"]["schema"]["default"].as<std::int64_t>(), limits::page_default);
   EXPECT_EQ(components["parameters"]["IdempotencyKey"]["schema"]["maxLength"].as<std::int64_t>(),
             limits::idempotency_key_max_bytes);
+  EXPECT_EQ(components["parameters"]["WaitSeconds"]["schema"]["maximum"].as<std::int64_t>(), limits::poll_wait_max_s);
   EXPECT_EQ(components["schemas"]["Name"]["maxLength"].as<std::int64_t>(), limits::name_max_characters);
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cerrno>
 #include <stdexcept>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -15,8 +16,10 @@
 namespace cleat::test {
 namespace {
 
-int connect_to(std::uint16_t port) {
+int connect_to(std::uint16_t port, int receive_buffer = 0) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (receive_buffer > 0)
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
   const timeval patience{20, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -37,7 +40,7 @@ std::string lower(std::string text) {
 
 } // namespace
 
-RawClient::RawClient(std::uint16_t port) : socket_(connect_to(port)) {
+RawClient::RawClient(std::uint16_t port, int receive_buffer) : socket_(connect_to(port, receive_buffer)) {
   if (socket_ < 0)
     throw std::runtime_error("cannot connect");
 }
@@ -90,6 +93,21 @@ std::optional<RawResponse> RawClient::receive(bool head) {
   response.body = in_.substr(0, head ? 0 : length);
   in_.erase(0, response.body.size());
   return response;
+}
+
+std::string RawClient::read_until(std::string_view end) {
+  while (in_.find(end) == std::string::npos)
+    if (!fill())
+      throw std::runtime_error("the connection ended before: " + std::string(end));
+  auto text = in_.substr(0, in_.find(end) + end.size());
+  in_.erase(0, text.size());
+  return text;
+}
+
+std::string RawClient::read_to_end() {
+  while (fill()) {
+  }
+  return std::exchange(in_, {});
 }
 
 RawResponse RawClient::exchange(std::string_view bytes) {

@@ -20,7 +20,8 @@ struct RawResponse {
 /// A TCP connection that sends exactly what it is told to. Every wait ends after some seconds with an exception.
 class RawClient {
 public:
-  explicit RawClient(std::uint16_t port);
+  /// With a receive buffer of that many bytes, if it is given: what a client that reads slowly can leave unread.
+  explicit RawClient(std::uint16_t port, int receive_buffer = 0);
   ~RawClient();
 
   RawClient(const RawClient&) = delete;
@@ -31,6 +32,12 @@ public:
 
   /// Reads one answer; nothing when the connection ends first. `head` is set for answers to HEAD.
   std::optional<RawResponse> receive(bool head = false);
+
+  /// Reads up to and with `end`. Throws when the connection ends first.
+  std::string read_until(std::string_view end);
+
+  /// Reads until the server has ended the connection, whether in order or not. Returns what came.
+  std::string read_to_end();
 
   /// `send`, then `receive`, which must give an answer.
   RawResponse exchange(std::string_view bytes);

@@ -19,9 +19,14 @@ TEST_F(ServerTest, AnswersAWriteWithEverythingItPromises) {
   const auto response = client.exchange(post(reset_path, "{}", "X-Request-Id: r-1\r\n"));
   EXPECT_EQ(response.status, 201);
   EXPECT_EQ(response.body, R"({"ok":true})");
-  const std::map<std::string, std::string> expected{{"cache-control", "no-store"},         {"content-length", "11"},
-                                                    {"content-type", "application/json"},  {"etag", "\"1\""},
-                                                    {"x-content-type-options", "nosniff"}, {"x-request-id", "r-1"}};
+  const std::map<std::string, std::string> expected{{"ratelimit-policy", "\"trigger\";q=500;w=5"},
+                                                    {"ratelimit", "\"trigger\";r=499;t=1"},
+                                                    {"cache-control", "no-store"},
+                                                    {"content-length", "11"},
+                                                    {"content-type", "application/json"},
+                                                    {"etag", "\"1\""},
+                                                    {"x-content-type-options", "nosniff"},
+                                                    {"x-request-id", "r-1"}};
   EXPECT_EQ(response.headers, expected);
 }
 
@@ -120,6 +125,7 @@ TEST_F(ServerTest, ServesDescriptorsThatSelectCannot) {
 
 TEST_F(ServerTest, TellsConnectionsBeyondItsLimitToComeBack) {
   options_.max_connections = 2;
+  options_.max_waiting = 1;
   start();
   RawClient first(port_);
   RawClient second(port_);
@@ -225,6 +231,13 @@ TEST(HttpOptions, NamesTheKeyThatIsWrong) {
   EXPECT_EQ(complaint([](auto&) {}), "");
   EXPECT_NE(complaint([](auto& o) { o.host.clear(); }).find("http.listen"), std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.max_connections = 0; }).find("http.max_connections"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.max_waiting = o.max_connections; }).find("http.max_waiting"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.message_max_bytes = 0; }).find("messages.max_bytes"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.poll_wait_max = 0s; }).find("agent.poll_wait_max_s"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.heartbeat = 0s; }).find("events.heartbeat_s"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.rates.admin_per_s = -1; }).find("rate."), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.rates.burst_s = 0; }).find("rate.burst_s"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.rates.max_principals = 0; }).find("rate.max_principals"), std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.session_ref_max_bytes = 2601; }).find("agent.session_ref_max_bytes"),
             std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.token_cache_age = 1s; }).find("http.token_cache_ms"), std::string::npos);

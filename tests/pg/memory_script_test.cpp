@@ -1,8 +1,10 @@
 /// The twin can be told what to answer, so that tests of owners meet every outcome.
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "storage/memory_tables.hpp"
-#include "tests/pg/world.hpp"
+#include "tests/pg/runs.hpp"
 
 namespace cleat::test {
 
@@ -54,10 +56,43 @@ TEST_F(MemoryScript, WhileItIsAwayNothingIsReadOrWritten) {
   EXPECT_EQ(tables_.read({PrincipalsPage{}}).status, ReadStatus::unavailable);
   EXPECT_EQ(tables_.collect({at(0), 1}).status, ReadStatus::unavailable);
   EXPECT_EQ(tables_.ping().status, ReadStatus::unavailable);
+  EXPECT_EQ(tables_.find(storage::LocateRun{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(tables_.find(storage::FindEvents{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(tables_.find(storage::FindAgentEvents{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(tables_.find(storage::FindOverdueRuns{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(tables_.advance().status, ReadStatus::unavailable);
   tables_.set_unavailable(false);
   EXPECT_EQ(rows(0), 0U);
   EXPECT_TRUE(tables_.audit().empty());
   EXPECT_EQ(tables_.commit(bind(0)), committed);
+}
+
+TEST_F(MemoryScript, LeasesAndQueuesAreJudgedByItsClock) {
+  struct TestClock final : Clock {
+    [[nodiscard]] Timestamp now() const override { return time; }
+    Timestamp time;
+  };
+  const auto clock = std::make_shared<TestClock>();
+  tables_.set_clock(clock);
+  const auto message = message_in(world_, world_.threads[0]);
+  const auto run = run_in(world_, message, RunState::running);
+  ASSERT_EQ(tables_.commit(trigger(world_, message, run, 1)), committed);
+  auto expiry = move(world_, run, moved(run, RunState::failed), 2);
+  expiry.run_updates[0].expiry = RunExpiry::lease;
+
+  clock->time = *run.lease_expires_at - std::chrono::microseconds{1};
+  storage::LoadThread question;
+  question.thread_id = run.thread_id;
+  question.with_runs = true;
+  EXPECT_EQ(tables_.load(question).run_facts->now, clock->time);
+  EXPECT_TRUE(tables_.find(storage::FindOverdueRuns{60, 10}).runs.empty());
+  EXPECT_EQ(tables_.commit(expiry), stale);
+  clock->time = *run.lease_expires_at;
+  EXPECT_EQ(tables_.find(storage::FindOverdueRuns{60, 10}).runs.size(), 1U);
+  EXPECT_EQ(tables_.commit(expiry), committed);
+  EXPECT_EQ(tables_.runs_of(run.thread_id), std::vector{moved(run, RunState::failed)});
+  EXPECT_EQ(tables_.messages_of(run.thread_id), std::vector{message});
+  EXPECT_EQ(tables_.agent_events().size(), 1U);
 }
 
 } // namespace cleat::test

@@ -68,11 +68,25 @@ protected:
                       {thread_1, alex, kind, origin, content});
   }
 
+  /// A run with the columns that its state demands.
   std::string run(const char* thread, const char* state, const Sql::Value& session_id) {
-    return sql_.value("INSERT INTO runs (id, thread_id, agent_id, kind, state, triggered_by, message_id,"
-                      " agent_session_id, created_at)"
-                      " VALUES (gen_random_uuid(), $1, $2, 'operator', $3, $4, $5, $6, now()) RETURNING id",
-                      {thread, lotse, state, alex, message("message", "human", "Hello"), session_id});
+    return sql_.value(
+      "INSERT INTO runs (id, thread_id, agent_id, kind, state, triggered_by, message_id, agent_session_id, created_at,"
+      " queued_at, lease_expires_at, finished_at, failure_code)"
+      " SELECT gen_random_uuid(), $1, $2, 'operator', q.state, $4, $5, $6, now(),"
+      " CASE WHEN q.state <> 'held' THEN now() END,"
+      " CASE WHEN q.state IN ('running', 'waiting_input') THEN now() END,"
+      " CASE WHEN q.state IN ('succeeded', 'failed', 'cancelled') THEN now() END,"
+      " CASE WHEN q.state = 'failed' THEN 'agent_error' END"
+      " FROM (SELECT $3::text AS state) q RETURNING id",
+      {thread, lotse, state, alex, message("message", "human", "Hello"), session_id});
+  }
+
+  std::string plan_of(const std::string& statement) {
+    std::string plan;
+    for (const auto& row : sql_.run("EXPLAIN " + statement))
+      plan += row.at(0).value() + "\n";
+    return plan;
   }
 
   /// The state (and constraint) that a statement fails with; empty when it passes.
@@ -197,6 +211,42 @@ TEST_F(AgentSessions, AThreadHasOneActiveRun) {
   EXPECT_EQ(refusal([&] { run(thread_2, "running", std::nullopt); }), "");
 }
 
+TEST_F(AgentSessions, ARunLooksAsItsStateDemands) {
+  const std::vector<std::string> states = {"held",      "queued", "running",  "waiting_input",
+                                           "succeeded", "failed", "cancelled"};
+  const auto refused = [&](const std::string& change, const char* constraint) {
+    std::vector<std::string> by;
+    for (const auto& state : states) {
+      const auto id = run(thread_1, state.c_str(), std::nullopt);
+      const auto said = refusal([&] { sql_.run("UPDATE runs SET " + change + " WHERE id = $1", {id}); });
+      EXPECT_TRUE(said.empty() || said == with(check_violation, constraint)) << said;
+      if (!said.empty())
+        by.push_back(state);
+      sql_.run("DELETE FROM runs WHERE id = $1", {id});
+    }
+    return by;
+  };
+  using States = std::vector<std::string>;
+  EXPECT_EQ(refused("queued_at = NULL", "runs_queued_at"), (States{"queued", "running", "waiting_input", "succeeded"}));
+  EXPECT_EQ(refused("queued_at = now()", "runs_queued_at"), (States{"held"}));
+  EXPECT_EQ(refused("lease_expires_at = NULL", "runs_lease"), (States{"running", "waiting_input"}));
+  EXPECT_EQ(refused("lease_expires_at = now()", "runs_lease"),
+            (States{"held", "queued", "succeeded", "failed", "cancelled"}));
+  EXPECT_EQ(refused("failure_code = NULL", "runs_failure"), (States{"failed"}));
+  EXPECT_EQ(refused("failure_code = 'agent_error'", "runs_failure"),
+            (States{"held", "queued", "running", "waiting_input", "succeeded", "cancelled"}));
+  EXPECT_EQ(refused("failure_detail = 'It broke'", "runs_failure"),
+            (States{"held", "queued", "running", "waiting_input", "succeeded", "cancelled"}));
+  EXPECT_EQ(refused("finished_at = NULL", "runs_finished_at"), (States{"succeeded", "failed", "cancelled"}));
+  EXPECT_EQ(refused("finished_at = now()", "runs_finished_at"), (States{"held", "queued", "running", "waiting_input"}));
+}
+
+TEST_F(AgentSessions, AThreadStartsWithItsFirstTurn) {
+  EXPECT_EQ(sql_.number("SELECT runs_version FROM threads WHERE id = $1", {thread_1}), 1);
+  EXPECT_EQ(refusal([&] { sql_.run("UPDATE threads SET runs_version = 0 WHERE id = $1", {thread_1}); }).substr(0, 5),
+            check_violation);
+}
+
 TEST_F(AgentSessions, TheHistoryIsReadFromItsIndex) {
   sql_.run("INSERT INTO agent_sessions (id, thread_id, agent_id, external_session_ref, is_current, started, currency,"
            " created_at, ended_at, end_reason)"
@@ -204,12 +254,6 @@ TEST_F(AgentSessions, TheHistoryIsReadFromItsIndex) {
            " 'rebind' FROM generate_series(1, 3000) n",
            {thread_1, lotse});
   sql_.script("ANALYZE agent_sessions");
-  const auto plan_of = [&](const std::string& statement) {
-    std::string plan;
-    for (const auto& row : sql_.run("EXPLAIN " + statement))
-      plan += row.at(0).value() + "\n";
-    return plan;
-  };
   const auto history = plan_of("SELECT * FROM agent_sessions WHERE thread_id = '" + std::string(thread_1) +
                                "' ORDER BY created_at DESC, id DESC LIMIT 1");
   EXPECT_NE(history.find("agent_sessions_history"), std::string::npos) << history;
@@ -217,6 +261,40 @@ TEST_F(AgentSessions, TheHistoryIsReadFromItsIndex) {
                               "' AND external_session_ref = 'ref-7' ORDER BY created_at DESC, id DESC LIMIT 1");
   EXPECT_NE(newest.find("agent_sessions_reference_newest"), std::string::npos) << newest;
   EXPECT_EQ(newest.find("Sort"), std::string::npos) << newest;
+}
+
+TEST_F(AgentSessions, WhatRunsAreWatchedByHasItsIndex) {
+  const auto message_id = message("message", "human", "Hello");
+  sql_.script("INSERT INTO threads SELECT gen_random_uuid(), space_id, channel_id, 'thread', title, state, NULL, now()"
+              " FROM threads, generate_series(1, 600) WHERE kind = 'thread'");
+  sql_.run("INSERT INTO runs (id, thread_id, agent_id, kind, state, triggered_by, message_id, created_at, queued_at,"
+           " lease_expires_at)"
+           " SELECT gen_random_uuid(), t.id, $1, 'operator', q.state, $2, $3, now(),"
+           " CASE WHEN q.state <> 'held' THEN now() END,"
+           " CASE WHEN q.state = 'running' THEN now() + interval '1 hour' END"
+           " FROM (SELECT id, row_number() OVER () AS n FROM threads) t"
+           " CROSS JOIN LATERAL (SELECT (ARRAY['running', 'queued', 'held'])[t.n % 3 + 1] AS state) q",
+           {lotse, alex, message_id});
+  sql_.run("INSERT INTO agent_events (agent_id, type, time, payload)"
+           " SELECT ('01900000-0000-7000-8000-' || lpad((n % 50)::text, 12, '0'))::uuid, 'x', now(), '{}'"
+           " FROM generate_series(1, 3000) n");
+  sql_.script("ANALYZE runs; ANALYZE agent_events");
+  const auto uses = [&](const std::string& statement, const std::string& index) {
+    const auto plan = plan_of(statement);
+    EXPECT_NE(plan.find(index), std::string::npos) << plan;
+  };
+  uses("SELECT * FROM runs WHERE state IN ('running', 'waiting_input') AND lease_expires_at <= now()"
+       " ORDER BY lease_expires_at LIMIT 10",
+       "runs_leases");
+  uses(
+    "SELECT * FROM runs WHERE state = 'queued' AND queued_at <= now() - interval '1 hour' ORDER BY queued_at LIMIT 10",
+    "runs_waiting_for_an_agent");
+  uses("SELECT * FROM runs WHERE state = 'held' AND thread_id = '" + std::string(thread_1) + "' ORDER BY id",
+       "runs_held");
+  const std::string agent = "'" + std::string(lotse) + "'::uuid";
+  uses("SELECT * FROM agent_events WHERE (agent_id, seq) > (" + agent + ", 5) AND (agent_id, seq) <= (" + agent +
+         ", 9000) ORDER BY agent_id, seq LIMIT 10",
+       "agent_events_of_agent");
 }
 
 TEST_F(Migrator, ASecondRunDoesNothing) {

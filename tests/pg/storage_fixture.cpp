@@ -174,6 +174,30 @@ storage::IdempotencyFound Client::find(const storage::FindIdempotency& question)
   return ask<storage::IdempotencyFound>(self_, store_.loader, question);
 }
 
+storage::RunLocated Client::find(const storage::LocateRun& question) {
+  return ask<storage::RunLocated>(self_, store_.loader, question);
+}
+
+storage::LogAdvanced Client::advance() {
+  return ask<storage::LogAdvanced>(self_, store_.log_reader, storage::AdvanceLog{});
+}
+
+storage::EventsFound Client::find(const storage::FindEvents& question) {
+  return ask<storage::EventsFound>(self_, store_.log_reader, question);
+}
+
+std::vector<storage::EventsFound> Client::find_at_once(const std::vector<storage::FindEvents>& questions) {
+  return ask_at_once<storage::EventsFound>(self_, store_.log_reader, questions);
+}
+
+storage::AgentEventsFound Client::find(const storage::FindAgentEvents& question) {
+  return ask<storage::AgentEventsFound>(self_, store_.log_reader, question);
+}
+
+storage::OverdueRuns Client::find(const storage::FindOverdueRuns& question) {
+  return ask<storage::OverdueRuns>(self_, store_.log_reader, question);
+}
+
 storage::DirectoryLoaded Client::load(const storage::LoadDirectory& question) {
   return ask<storage::DirectoryLoaded>(self_, store_.librarian, question);
 }
@@ -215,6 +239,21 @@ std::vector<AuditEntry> Client::audit() {
   AuditPage query;
   query.range.limit = 100'000;
   return page<AuditEntry>(query);
+}
+
+std::vector<Run> Client::runs_of(const Id& thread_id) {
+  return page<Run>(RunsPage{thread_id, {100'000, std::nullopt}});
+}
+
+std::vector<Message> Client::messages_of(const Id& thread_id) {
+  return page<Message>(MessagesPage{thread_id, {100'000, std::nullopt}});
+}
+
+RunFacts Client::run_facts_of(const Id& thread_id) {
+  storage::LoadThread question;
+  question.thread_id = thread_id;
+  question.with_runs = true;
+  return load(question).run_facts.value();
 }
 
 void StorageTest::open() {

@@ -68,6 +68,12 @@ public:
   storage::ThreadLoaded load(const storage::LoadThread& question);
   storage::TokenFound find(const storage::FindToken& question);
   storage::IdempotencyFound find(const storage::FindIdempotency& question);
+  storage::RunLocated find(const storage::LocateRun& question);
+  storage::LogAdvanced advance();
+  storage::EventsFound find(const storage::FindEvents& question);
+  std::vector<storage::EventsFound> find_at_once(const std::vector<storage::FindEvents>& questions);
+  storage::AgentEventsFound find(const storage::FindAgentEvents& question);
+  storage::OverdueRuns find(const storage::FindOverdueRuns& question);
   storage::DirectoryLoaded load(const storage::LoadDirectory& question);
   storage::Bootstrapped bootstrap(const storage::Bootstrap& question);
   std::vector<storage::Bootstrapped> bootstrap_at_once(const std::vector<storage::Bootstrap>& questions);
@@ -85,6 +91,10 @@ public:
   std::vector<AgentSession> sessions_of(const Id& thread_id);
   std::optional<ThreadFacts> facts_of(const Id& thread_id);
   std::vector<AuditEntry> audit();
+  std::vector<Run> runs_of(const Id& thread_id);
+  std::vector<Message> messages_of(const Id& thread_id);
+  /// What runs of the thread are decided on, which must be there.
+  RunFacts run_facts_of(const Id& thread_id);
 
 private:
   caf::scoped_actor self_;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/pg/runs.hpp"
 #include "tests/pg/storage_fixture.hpp"
 
 namespace cleat::test {
@@ -24,7 +25,16 @@ public:
   }
 
   Decision next(Client& memory) {
-    switch (number(0, 9)) {
+    switch (number(0, 15)) {
+      case 10:
+      case 11:
+        return trigger_run(memory);
+      case 12:
+      case 13:
+      case 14:
+        return move_run(memory);
+      case 15:
+        return report(memory);
       case 0:
         return reset(memory);
       case 1:
@@ -42,6 +52,9 @@ public:
     storage::LoadThread question;
     question.thread_id = chance(95) ? thread().id : world_.ids.next();
     question.with_sessions = chance(50);
+    question.with_runs = chance(50);
+    for (int i = number(0, 2); i > 0 && !runs_.empty(); --i)
+      question.run_ids.push_back(runs_[index(runs_.size())]);
     for (int i = number(0, 3); i > 0; --i)
       question.principals.push_back(principal().id);
     for (int i = number(0, 3); i > 0; --i)
@@ -54,7 +67,9 @@ public:
     question.actor_id = principal().id;
     question.subject_id = principal().id;
     question.referred_id = principal().id;
-    const int kind = number(0, 2);
+    const int kind = number(0, 3);
+    if (kind == 3)
+      question.run_id = runs_.empty() || chance(10) ? world_.ids.next() : runs_[index(runs_.size())];
     if (kind == 0)
       question.space_id = world_.space.id;
     if (kind == 1)
@@ -144,6 +159,120 @@ private:
     return decision;
   }
 
+  /// A moment that is over or still to come by any clock that a server may have.
+  Timestamp far_moment() { return SystemClock().now() + std::chrono::hours{chance(50) ? 1 : -1}; }
+
+  std::optional<AgentSession> any_session(Client& memory, const Id& thread_id) {
+    const auto rows = memory.sessions_of(thread_id);
+    return rows.empty() ? std::nullopt : std::optional(rows[index(rows.size())]);
+  }
+
+  /// What a decision about runs has in common with others.
+  void add_turn(Decision& decision, Client& memory, const ThreadFacts& facts, const RunFacts& runs) {
+    decision.turn = RunTurn{facts.thread.id, version(runs.turn)};
+    if (chance(50)) {
+      const bool right = chance(85) && facts.current;
+      decision.current_guards = {{facts.thread.id, right ? std::optional(facts.current->id) : std::nullopt,
+                                  facts.current ? version(facts.current->version) : 0}};
+    }
+    if (chance(20))
+      decision.denials = {{denial(), 300}};
+    decision.events.push_back(world_.event("run.changed", facts.thread.id));
+    for (int i = number(0, 2); i > 0; --i)
+      decision.agent_events.push_back(told(principal(), "{\"n\":" + std::to_string(number(0, 999)) + "}"));
+    add_guards(decision, memory);
+  }
+
+  Decision trigger_run(Client& memory) {
+    const auto facts = memory.facts_of(thread().id).value();
+    const auto runs = memory.run_facts_of(facts.thread.id);
+    const auto message = message_in(world_, facts.thread, "Text " + std::to_string(number(0, 99)));
+    auto run = run_in(world_, message, runs.active && chance(90) ? RunState::held : RunState::queued);
+    run.triggered_by = principal().id;
+    run.agent_id = chance(80) ? world_.lotse.id : world_.builder.id;
+    Decision decision;
+    if (run.queued_at)
+      run.queued_at = far_moment();
+    if (facts.current && chance(70))
+      run.agent_session_id = facts.current->id;
+    if (runs.import_row && chance(80)) { // as an import that is bound for its first run
+      decision.sessions = {world_.session(facts.thread, runs.import_row->external_session_ref, moment())};
+      run.agent_session_id = decision.sessions[0].id;
+    }
+    if (chance(5))
+      run.agent_session_id = world_.ids.next();
+    if (chance(5))
+      run.finished_at = moment();
+    runs_.push_back(run.id);
+    decision.messages = {message};
+    decision.runs = {run};
+    add_turn(decision, memory, facts, runs);
+    return decision;
+  }
+
+  /// The run in any other state, with a lease that is over or not.
+  UpdateRun any_move(const cleat::Run& run, RunState state) {
+    auto update = update_of(run, moved(run, state, moment()));
+    if (update.row.lease_expires_at)
+      update.row.lease_expires_at = far_moment();
+    update.row.version = version(update.row.version);
+    if (chance(10))
+      update.from = static_cast<RunState>(number(0, 6));
+    if (chance(30))
+      update.expiry = static_cast<RunExpiry>(number(0, 2));
+    update.queued_timeout_s = 60;
+    return update;
+  }
+
+  Decision move_run(Client& memory) {
+    const auto facts = memory.facts_of(thread().id).value();
+    const auto runs = memory.run_facts_of(facts.thread.id);
+    Decision decision;
+    if (runs.active) {
+      // Mostly forward, so that threads do not stay where they are.
+      const auto state = chance(60) ? RunState::running : static_cast<RunState>(number(1, 6));
+      decision.run_updates.push_back(any_move(*runs.active, state));
+      if (const auto session = any_session(memory, facts.thread.id); session && chance(30))
+        decision.run_updates[0].row.agent_session_id = session->id;
+    }
+    if (!runs.held.empty() && chance(70)) {
+      const auto& held = runs.held[index(runs.held.size())].run;
+      decision.run_updates.push_back(any_move(held, chance(80) ? RunState::queued : RunState::cancelled));
+      if (decision.run_updates.back().row.queued_at)
+        decision.run_updates.back().row.queued_at = far_moment();
+    }
+    if (chance(50))
+      std::ranges::reverse(decision.run_updates);
+    if (chance(20) && runs.active) {
+      auto line = message_in(world_, facts.thread, "");
+      line.kind = MessageKind::system;
+      line.origin = MessageOrigin::system;
+      line.system_code = chance(90) ? std::optional(SystemCode::resume_failed) : std::nullopt;
+      line.run_id = runs.active->id;
+      decision.messages = {line};
+    }
+    add_turn(decision, memory, facts, runs);
+    return decision;
+  }
+
+  Decision report(Client& memory) {
+    const auto facts = memory.facts_of(thread().id).value();
+    const auto session = chance(70) ? facts.current : any_session(memory, facts.thread.id);
+    Decision decision;
+    if (session) {
+      UpdateSession update{*session};
+      update.row.external_session_ref = reference();
+      update.row.started = chance(50);
+      update.row.model =
+        chance(50) ? std::optional<std::string>("model-" + std::to_string(number(0, 9))) : std::nullopt;
+      update.row.version = version(session->version + 1);
+      decision.session_updates = {update};
+      decision.events.push_back(world_.event("agent_session.changed", facts.thread.id));
+    }
+    add_guards(decision, memory);
+    return decision;
+  }
+
   RowWrite provisioning(Client& memory) {
     const auto facts = memory.facts_of(thread().id).value();
     switch (number(0, 6)) {
@@ -210,6 +339,7 @@ private:
   std::vector<Thread> threads_;
   std::vector<Principal> principals_;
   std::vector<Id> tokens_;
+  std::vector<Id> runs_;
 };
 
 class RandomTest : public testing::Test {
@@ -226,6 +356,53 @@ protected:
     EXPECT_EQ(left.levels, right.levels);
     EXPECT_EQ(left.references, right.references);
     EXPECT_EQ(left.sessions, right.sessions);
+    EXPECT_EQ(left.runs, right.runs);
+    EXPECT_EQ(without_clock(left.run_facts), without_clock(right.run_facts));
+  }
+
+  static std::optional<RunFacts> without_clock(std::optional<RunFacts> facts) {
+    if (facts)
+      facts->now = {};
+    return facts;
+  }
+
+  /// A log as a reader sees it who goes on until there is no more. `seq` is left out: it may have gaps where a batch
+  /// was rolled back.
+  template <class Question>
+  static auto whole_log(Client& client, Question question) {
+    std::vector<std::decay_t<decltype(client.find(question).events.front().event)>> events;
+    for (;;) {
+      const auto found = client.find(question);
+      for (const auto& logged : found.events)
+        events.push_back(logged.event);
+      if (found.next_after == question.after)
+        return events;
+      question.after = found.next_after;
+    }
+  }
+
+  template <class Question>
+  void expect_same_log(const Question& question) {
+    const auto left = whole_log(memory_, question);
+    const auto right = whole_log(postgres_, question);
+    ASSERT_EQ(left.size(), right.size());
+    for (std::size_t i = 0; i < left.size(); ++i)
+      ASSERT_EQ(left[i], right[i]) << "event " << i;
+  }
+
+  void expect_same_runs(const std::vector<Thread>& threads) {
+    for (const auto& thread : threads) {
+      EXPECT_EQ(memory_.runs_of(thread.id), postgres_.runs_of(thread.id));
+      EXPECT_EQ(memory_.messages_of(thread.id), postgres_.messages_of(thread.id));
+    }
+    for (const std::int64_t timeout_s : {60, 7200})
+      EXPECT_EQ(memory_.find(storage::FindOverdueRuns{timeout_s, 100}).runs,
+                postgres_.find(storage::FindOverdueRuns{timeout_s, 100}).runs);
+    constexpr std::int64_t part = 5'000;
+    for (const auto* principal : {&world_.alex, &world_.sam, &world_.lotse, &world_.builder}) {
+      expect_same_log(storage::FindAgentEvents{principal->id, 0, part});
+      expect_same_log(storage::FindEvents{principal->id, {}, 0, part});
+    }
   }
 
   void expect_same_page(const PageQuery& query) { EXPECT_EQ(memory_.read(query).rows, postgres_.read(query).rows); }
@@ -244,6 +421,7 @@ protected:
       expect_same_page(TokensPage{principal->id, everything});
       expect_same_page(GrantsPage{principal->id, everything});
     }
+    expect_same_runs(threads);
     const auto left = memory_backend_->events();
     const auto right = postgres_backend_->events();
     ASSERT_EQ(left.size(), right.size());
@@ -269,7 +447,7 @@ std::uint64_t seed() {
 } // namespace
 
 TEST_F(RandomTest, MemoryAndPostgresAgree) {
-  constexpr int count = 4'000;
+  constexpr int count = 6'000;
   Commands commands(seed(), world_);
   std::map<CommitOutcome, int> seen;
   for (int i = 0; i < count && !HasFailure(); ++i) {
@@ -288,7 +466,7 @@ TEST_F(RandomTest, MemoryAndPostgresAgree) {
       const auto denial = commands.denial();
       EXPECT_EQ(memory_.deny(denial, 300), postgres_.deny(denial, 300));
     }
-    if (i % 500 == 0)
+    if (i % 750 == 0)
       expect_same_tables(commands.threads());
   }
   expect_same_tables(commands.threads());

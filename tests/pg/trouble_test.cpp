@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -164,6 +165,57 @@ private:
   std::thread thread_;
 };
 
+/// Reads the event log all the time, as far as it can.
+class Reader {
+public:
+  explicit Reader(Installation& installation)
+    : installation_(installation), client_(installation.another_client()), thread_([this] { run(); }) {}
+
+  ~Reader() {
+    if (thread_.joinable())
+      finish();
+  }
+
+  void finish() {
+    stopping_ = true;
+    thread_.join();
+  }
+
+  /// Compares what was read with the whole log. Only after `finish`, which is after the last commit.
+  void expect_everything_once() {
+    while (read_some()) {
+    }
+    std::vector<std::string> truth;
+    for (const auto& row : Sql(installation_.url).run("SELECT id FROM events ORDER BY seq"))
+      truth.push_back(row.at(0).value());
+    EXPECT_EQ(seen_, truth);
+  }
+
+private:
+  /// Whether there was anything new.
+  bool read_some() {
+    const auto found = client_.find(storage::FindEvents{installation_.world.alex.id, {}, after_, 50});
+    if (found.status == ReadStatus::unavailable)
+      return false;
+    for (const auto& logged : found.events)
+      seen_.push_back(logged.event.id.str());
+    return std::exchange(after_, found.next_after) != found.next_after;
+  }
+
+  void run() {
+    while (!stopping_)
+      if (!read_some())
+        std::this_thread::sleep_for(std::chrono::milliseconds{2}); // as anybody does who polls
+  }
+
+  Installation& installation_;
+  Client client_;
+  std::int64_t after_ = 0;
+  std::vector<std::string> seen_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
 /// Ends every backend that works for storage.
 void terminate_backends(const std::string& url) {
   Sql(url).run("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
@@ -176,6 +228,7 @@ TEST(DatabaseTrouble, PostgresIsKilledUnderLoad) {
   Cluster cluster;
   Installation installation(cluster);
   Load load(installation);
+  Reader reader(installation);
   for (int round = 0; round < 4; ++round) {
     ASSERT_TRUE(load.wait_for(committed, 200)) << "round " << round;
     cluster.kill();
@@ -187,7 +240,9 @@ TEST(DatabaseTrouble, PostgresIsKilledUnderLoad) {
   }
   ASSERT_TRUE(load.wait_for(committed, 200)) << "it recovers by itself";
   load.finish();
+  reader.finish();
   load.expect_truth();
+  reader.expect_everything_once();
   EXPECT_EQ(Sql(installation.url)
               .number("SELECT count(*) FROM (SELECT FROM agent_sessions GROUP BY external_session_ref"
                       " HAVING count(*) > 1) twice"),
@@ -197,13 +252,16 @@ TEST(DatabaseTrouble, PostgresIsKilledUnderLoad) {
 TEST(DatabaseTrouble, BackendsAreTerminatedUnderLoad) {
   Installation installation(shared_cluster());
   Load load(installation);
+  Reader reader(installation);
   for (int round = 0; round < 25; ++round) {
     ASSERT_TRUE(load.wait_for(committed, 20)) << "round " << round;
     terminate_backends(installation.url);
   }
   ASSERT_TRUE(load.wait_for(committed, 20));
   load.finish();
+  reader.finish();
   load.expect_truth();
+  reader.expect_everything_once();
 }
 
 TEST(DatabaseTrouble, AnIdleConnectionThatWasTerminatedIsNotNoticed) {
@@ -233,6 +291,11 @@ TEST(DatabaseTrouble, AServerThatIsAwayIsToldAndComesBack) {
   EXPECT_EQ(installation.client->read(PrincipalsPage{{1, {}}}).status, ReadStatus::unavailable);
   EXPECT_EQ(installation.client->collect({at(0), 1}).status, ReadStatus::unavailable);
   EXPECT_EQ(installation.client->ping().status, ReadStatus::unavailable);
+  EXPECT_EQ(installation.client->find(storage::LocateRun{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(installation.client->find(storage::FindEvents{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(installation.client->find(storage::FindAgentEvents{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(installation.client->find(storage::FindOverdueRuns{}).status, ReadStatus::unavailable);
+  EXPECT_EQ(installation.client->advance().status, ReadStatus::unavailable);
   cluster.start();
   EXPECT_EQ(installation.client->ping().status, ReadStatus::ok);
   EXPECT_EQ(installation.client->commit(decision), committed);

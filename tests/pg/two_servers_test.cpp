@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/pg/databases.hpp"
+#include "tests/pg/runs.hpp"
 #include "tests/pg/storage_fixture.hpp"
 #include "tests/support/sql.hpp"
 
@@ -194,6 +195,135 @@ TEST_F(TwoServers, AKeyIsUsedOnce) {
       decisions[i % 2].push_back(std::move(decision));
     }
     EXPECT_EQ(race(decisions), (Counts{{committed, 1}, {key_used, 7}}));
+  }
+}
+
+TEST_F(TwoServers, ATurnIsTakenOnce) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto turn = clients_[0].run_facts_of(world_.threads[0].id).turn;
+    std::array<std::vector<Decision>, 2> decisions;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto message = message_in(world_, world_.threads[0]);
+      decisions[i % 2].push_back(trigger(world_, message, run_in(world_, message, RunState::held), turn));
+    }
+    EXPECT_EQ(race(decisions), (Counts{{committed, 1}, {stale, 7}}));
+  }
+  EXPECT_EQ(clients_[1].runs_of(world_.threads[0].id).size(), static_cast<std::size_t>(rounds));
+  EXPECT_EQ(Sql(url_).number("SELECT count(*) FROM agent_events"), rounds);
+}
+
+TEST_F(TwoServers, AHeldRunIsReleasedOnceWhenTheActiveOneEnds) {
+  auto message = message_in(world_, world_.threads[0]);
+  auto active = run_in(world_, message, RunState::running);
+  ASSERT_EQ(clients_[0].commit(trigger(world_, message, active, 1)), committed);
+  for (int round = 0; round < rounds; ++round) {
+    message = message_in(world_, world_.threads[0]);
+    const auto held = run_in(world_, message, RunState::held);
+    const auto turn = clients_[0].run_facts_of(world_.threads[0].id).turn;
+    ASSERT_EQ(clients_[0].commit(trigger(world_, message, held, turn)), committed);
+    // One server hears that the run is done, the other that it is cancelled; both would release the next one.
+    const auto release = [&](RunState end) {
+      auto decision = move(world_, active, moved(active, end), turn + 1);
+      decision.run_updates.push_back(update_of(held, moved(held, RunState::queued)));
+      return decision;
+    };
+    EXPECT_EQ(race({{{release(RunState::succeeded)}, {release(RunState::cancelled)}}}),
+              (Counts{{committed, 1}, {stale, 1}}));
+    active = moved(held, RunState::queued);
+    EXPECT_EQ(clients_[1].run_facts_of(world_.threads[0].id).active, active);
+  }
+}
+
+TEST_F(TwoServers, WithoutATurnTheIndexAllowsOneActiveRun) {
+  for (int round = 0; round < rounds; ++round) {
+    std::array<std::vector<Decision>, 2> decisions;
+    std::vector<cleat::Run> runs;
+    for (std::size_t server = 0; server < 2; ++server) {
+      const auto message = message_in(world_, world_.threads[0]);
+      runs.push_back(run_in(world_, message));
+      auto decision = trigger(world_, message, runs.back(), 1);
+      decision.turn.reset();
+      decisions[server].push_back(std::move(decision));
+    }
+    EXPECT_EQ(race(decisions), (Counts{{committed, 1}, {lost_race, 1}}));
+    const auto active = clients_[0].run_facts_of(world_.threads[0].id).active.value();
+    Decision end;
+    end.run_updates = {update_of(active, moved(active, RunState::cancelled))};
+    ASSERT_EQ(clients_[0].commit(end), committed);
+  }
+}
+
+TEST_F(TwoServers, SessionsThatWantEachOthersReferenceNeverFail) {
+  for (std::size_t thread = 0; thread < 4; ++thread)
+    ASSERT_EQ(clients_[0].commit(world_.bind(world_.session(world_.threads[thread], "ref-" + std::to_string(thread)))),
+              committed);
+  for (int round = 0; round < rounds; ++round) {
+    const auto report = [&](std::size_t thread, const std::string& reference) {
+      auto row = current(thread).value();
+      row.external_session_ref = reference;
+      ++row.version;
+      Decision decision;
+      decision.session_updates = {{row}};
+      return decision;
+    };
+    const auto reference = [&](std::size_t thread) { return current(thread)->external_session_ref; };
+    EXPECT_EQ(
+      race({{{report(0, reference(1)), report(2, reference(3))}, {report(1, reference(0)), report(3, reference(2))}}}),
+      (Counts{{lost_race, 4}}))
+      << "each is current with the other";
+    const auto fresh = "new-" + std::to_string(round);
+    EXPECT_EQ(race({{{report(0, fresh)}, {report(1, fresh)}}}), (Counts{{committed, 1}, {lost_race, 1}}));
+  }
+  expect_invariants();
+}
+
+TEST_F(TwoServers, ADecisionDoesNotOutliveTheSessionThatItReliesOn) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto row = world_.session(world_.threads[0], "ref-" + std::to_string(round), at(round));
+    ASSERT_EQ(clients_[0].commit(world_.bind(row)), committed);
+    Decision relying;
+    relying.current_guards = {{row.thread_id, row.id, 1}};
+    relying.events = {world_.event("run.changed", row.thread_id)};
+    const auto reset = world_.reset(row);
+    auto counts = race({{{relying}, {reset}}});
+    EXPECT_EQ(counts[committed] + counts[stale], 2);
+    if (counts[committed] == 2) {
+      const auto events = servers_[0]->events();
+      const auto position = [&](const Event& event) {
+        return std::ranges::find(events, event_text(event), &EventLine::text) - events.begin();
+      };
+      EXPECT_LT(position(relying.events[0]), position(reset.events[0])) << "it came before";
+    }
+    EXPECT_EQ(clients_[1].commit(relying), stale);
+  }
+}
+
+TEST_F(TwoServers, AReferenceDoesNotGrowBehindTheBackOfAGuard) {
+  const auto old = world_.session(world_.threads[1], "old");
+  ASSERT_EQ(clients_[0].commit(world_.bind(old)), committed);
+  auto reset = world_.reset(old);
+  ASSERT_EQ(clients_[0].commit(reset), committed);
+  auto row = ended(old, reset.ends[0]);
+  for (int round = 0; round < rounds; ++round) {
+    // A report moves the ended row to a reference of which a bind knows that there is none.
+    row.external_session_ref = "ref-" + std::to_string(round);
+    ++row.version;
+    Decision report;
+    report.session_updates = {{row}};
+    report.events = {world_.event("agent_session.changed", row.thread_id)};
+    auto bind = World::only(RaiseSpaceFacts{world_.space.id});
+    bind.reference_guards = {{world_.lotse.id, row.external_session_ref, std::nullopt}};
+    bind.events = {world_.event("agent_session.changed", world_.main.id)};
+    auto counts = race({{{report}, {bind}}});
+    EXPECT_EQ(counts[committed] + counts[stale], 2);
+    const auto events = servers_[0]->events();
+    const auto position = [&](const Decision& decision) {
+      return std::ranges::find(events, event_text(decision.events[0]), &EventLine::text) - events.begin();
+    };
+    EXPECT_LT(position(report), std::ssize(events)) << "nothing guards it";
+    if (counts[committed] == 2) {
+      EXPECT_LT(position(bind), position(report)) << "it came before";
+    }
   }
 }
 

@@ -75,7 +75,7 @@ std::optional<Response> Client::send(const std::string& method, const std::strin
   Response response{result->status, result->body, {}};
   for (const auto& [name, value] : result->headers)
     response.headers.emplace(lower(name), value);
-  hold_against_contract(method, path, response);
+  record_answer({method, path, body}, response);
   return response;
 }
 

@@ -43,8 +43,8 @@ struct Response {
 
 /// One principal's connection to a server: a token and a kept-alive socket. Not for several threads at once.
 ///
-/// Answers of known operations are held against `docs/openapi.yaml` as they come in; a difference fails the running
-/// test (see `contract.hpp`).
+/// Every answer is written down (see `contract.hpp`), and the test `contract_answers` holds it against
+/// `docs/openapi.yaml`.
 class Client {
 public:
   /// An empty token sends no Authorization.

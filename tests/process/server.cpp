@@ -22,7 +22,7 @@ constexpr auto stop_patience = std::chrono::minutes{1};
 class FolderWatch {
 public:
   explicit FolderWatch(const std::filesystem::path& folder) : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-    if (::inotify_add_watch(descriptor_, folder.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
+    if (::inotify_add_watch(descriptor_, folder.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY) < 0)
       throw std::runtime_error("cannot watch " + folder.string());
   }
   ~FolderWatch() { ::close(descriptor_); }
@@ -70,11 +70,15 @@ Server::~Server() {
 
 void Server::start() {
   Command command{CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0"}, {}, {}};
+  // A test is one principal that asks as fast as it can.
+  for (const auto* rate : {"read", "trigger", "agent_runtime", "admin"})
+    command.arguments.insert(command.arguments.end(), {"--set", "rate." + std::string(rate) + "_per_s=1000000"});
   if (!options_.database_url.empty())
     command.arguments.insert(command.arguments.end(), {"--database-url", options_.database_url});
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(), options_.arguments.end());
   command.environment = options_.environment;
   command.output = folder_.path() / "output.log";
+  printed_before_ = output().size();
   child_ = std::make_unique<Child>(command);
   wait_until_ready();
 }
@@ -85,8 +89,9 @@ void Server::wait_until_ready() {
   const auto file = folder_.path() / "endpoints.json";
   for (;;) {
     const std::string text = read_file(file);
-    // The file of an earlier process may still lie there.
-    if (!text.empty() && Json::parse(text)["pid"].number() == child_->pid()) {
+    // The file of an earlier process may still lie there, and the last line of the start-up text comes after it.
+    const bool written = !text.empty() && Json::parse(text)["pid"].number() == child_->pid();
+    if (written && output().find("stops it.", printed_before_) != std::string::npos) {
       endpoint_ = endpoint_of(Json::parse(text)["http"].string());
       return;
     }

@@ -61,6 +61,8 @@ private:
   ServerOptions options_;
   TemporaryFolder folder_;
   std::unique_ptr<Child> child_;
+  /// What earlier processes over this folder have printed.
+  std::size_t printed_before_ = 0;
   Endpoint endpoint_;
 };
 

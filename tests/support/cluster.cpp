@@ -354,8 +354,9 @@ pid_t Cluster::pid() const {
 }
 
 Cluster& shared_cluster() {
-  // No test of these pulls the plug, so nothing is gained by waiting for the disk.
-  static Cluster cluster({.fsync = false});
+  // No test of these pulls the plug, so nothing is gained by waiting for the disk. Transactions of autovacuum would
+  // hold readers of the logs up at moments that no test has chosen.
+  static Cluster cluster({.fsync = false, .settings = {"autovacuum=off"}});
   return cluster;
 }
 

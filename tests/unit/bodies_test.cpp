@@ -49,6 +49,82 @@ TEST(Bodies, Reset) {
      {R"({"expected_current_session_id": 7})", {{"/expected_current_session_id", FieldCode::wrong_type}}}});
 }
 
+TEST(Bodies, Trigger) {
+  const auto read = [](std::string_view text) { return bodies::trigger(text, 12); };
+  const auto least = read(R"({"content_md": " as\n\tsent "})");
+  EXPECT_EQ(least->content_md, " as\n\tsent ");
+  EXPECT_FALSE(least->agent_id);
+  EXPECT_EQ(least->when_active, WhenActive::reject);
+  const auto most = read(body(R"({"content_md": "123456789012", "agent_id": "ID", "when_active": "enqueue"})"));
+  EXPECT_EQ(most->agent_id, id);
+  EXPECT_EQ(most->when_active, WhenActive::enqueue);
+  EXPECT_EQ(read(R"({"content_md": "x", "when_active": "reject"})")->when_active, WhenActive::reject);
+  expect_refused(read, {{"{}", {{"/content_md", FieldCode::required}}},
+                        {R"({"content_md": " \n "})", {{"/content_md", FieldCode::required}}},
+                        {R"({"content_md": "1234567890123"})", {{"/content_md", FieldCode::too_long}}},
+                        {R"({"content_md": "a\u0000b"})", {{"/content_md", FieldCode::control_character}}},
+                        {R"({"content_md": "x", "when_active": "wait"})", {{"/when_active", FieldCode::unknown_value}}},
+                        {R"({"content_md": "x", "agent_id": "x"})", {{"/agent_id", FieldCode::invalid_format}}}});
+}
+
+TEST(Bodies, Start) {
+  const auto read = [](std::string_view text) { return bodies::start(text, ref_max); };
+  EXPECT_FALSE(read("")->external_session_ref);
+  EXPECT_FALSE(read("{}")->model);
+  const auto most = read(R"({"external_session_ref": "r", "model": "m-1"})");
+  EXPECT_EQ(most->external_session_ref, "r");
+  EXPECT_EQ(most->model, "m-1");
+  expect_refused(read,
+                 {{R"({"external_session_ref": ""})", {{"/external_session_ref", FieldCode::required}}},
+                  {R"({"external_session_ref": "a\nb"})", {{"/external_session_ref", FieldCode::control_character}}},
+                  {R"({"model": "-"})", {{"/model", FieldCode::invalid_format}}}});
+}
+
+TEST(Bodies, Finish) {
+  EXPECT_TRUE(bodies::finish(R"({"outcome": "succeeded"})")->succeeded);
+  const auto failed = bodies::finish(R"({"outcome": "failed", "code": "out_of_memory", "detail": "two\nlines"})");
+  EXPECT_FALSE(failed->succeeded);
+  EXPECT_EQ(failed->code, "out_of_memory");
+  EXPECT_EQ(failed->detail, "two\nlines");
+  EXPECT_FALSE(bodies::finish(R"({"outcome": "failed"})")->code);
+  const std::string long_detail(limits::failure_detail_max_bytes + 1, 'x');
+  expect_refused(
+    bodies::finish,
+    {{"{}", {{"/outcome", FieldCode::required}}},
+     {R"({"outcome": "cancelled"})", {{"/outcome", FieldCode::unknown_value}}},
+     {R"({"outcome": "succeeded", "code": "x", "detail": "y"})",
+      {{"/code", FieldCode::not_applicable}, {"/detail", FieldCode::not_applicable}}},
+     {R"({"outcome": "failed", "code": "No"})", {{"/code", FieldCode::invalid_format}}},
+     {R"({"outcome": "failed", "code": "1a"})", {{"/code", FieldCode::invalid_format}}},
+     {R"({"outcome": "failed", "code": ")" + std::string(65, 'x') + "\"}", {{"/code", FieldCode::invalid_format}}},
+     {R"({"outcome": "failed", "detail": ")" + long_detail + "\"}", {{"/detail", FieldCode::too_long}}}});
+}
+
+TEST(Bodies, Post) {
+  const auto read = [](std::string_view text) { return bodies::post(text, 3); };
+  EXPECT_EQ(read(R"({"content_md": "abc"})")->content_md, "abc");
+  expect_refused(read, {{"{}", {{"/content_md", FieldCode::required}}},
+                        {R"({"content_md": "abcd"})", {{"/content_md", FieldCode::too_long}}}});
+}
+
+TEST(Bodies, Report) {
+  const auto read = [](std::string_view text) { return bodies::report(text, ref_max); };
+  const auto least = read("");
+  EXPECT_FALSE(least->external_session_ref || least->model || least->started || least->bind_failed);
+  EXPECT_FALSE(read(R"({"started": false})")->started);
+  const auto most =
+    read(R"({"external_session_ref": "r", "model": "m", "started": true, "bind_failed": "session_missing"})");
+  EXPECT_EQ(most->external_session_ref, "r");
+  EXPECT_EQ(most->model, "m");
+  EXPECT_TRUE(most->started);
+  EXPECT_TRUE(most->bind_failed);
+  expect_refused(
+    read, {{R"({"bind_failed": "session_missing"})", {{"/external_session_ref", FieldCode::required}}},
+           {R"({"bind_failed": "other", "external_session_ref": "r"})", {{"/bind_failed", FieldCode::unknown_value}}},
+           {R"({"bind_failed": true, "external_session_ref": "r"})", {{"/bind_failed", FieldCode::wrong_type}}},
+           {R"({"started": "yes"})", {{"/started", FieldCode::wrong_type}}}});
+}
+
 TEST(Bodies, Bind) {
   const auto read = [](std::string_view text) { return bodies::bind(text, ref_max); };
   const auto least = read(R"({"external_session_ref": " kept as sent "})");

@@ -1,0 +1,1 @@
+SELECT p.id FROM principals p WHERE p.kind = 'agent';
