@@ -111,7 +111,9 @@ void ThreadState::abandon_overdue_round() {
 }
 
 bool ThreadState::can_trust_memory() const {
-  if (round_.size() != 1 || !facts_ || !facts_->operator_agent)
+  // Without a current session nothing guards what has begun and ended meanwhile at another server, behind which a new
+  // row has to sort.
+  if (round_.size() != 1 || !facts_ || !facts_->operator_agent || !facts_->current)
     return false;
   const Waiting& only = round_.front();
   return only.attempts == 0 && !std::holds_alternative<ImportSessions>(only.command) && !is_about_runs(only.command) &&

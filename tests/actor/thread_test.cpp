@@ -128,6 +128,18 @@ TEST_F(ThreadOwner, LetsTheGuardDecideWhatMemoryGrants) {
   EXPECT_EQ(current(thread())->id, other.id);
 }
 
+TEST_F(ThreadOwner, ANewRowSortsBehindWhatHasBegunAndEndedElsewhere) {
+  bound("ref-1");
+  EXPECT_EQ(status_of(ask(reset(world.alex, thread()))), 201);
+  // The other server's clock is ahead, and memory here knows of no session.
+  const AgentSession other = world.session(thread(), "ref-2", clock->now() + std::chrono::minutes(5));
+  elsewhere(world.bind(other));
+  elsewhere(world.reset(other));
+  const AgentSession row = bound("ref-3");
+  EXPECT_GT(row.created_at, other.created_at);
+  EXPECT_EQ(tables->sessions_of(thread().id).front(), row) << "the current session is the newest";
+}
+
 TEST_F(ThreadOwner, SeesARightThatWasTakenAwayElsewhere) {
   Decision granted =
     World::only(SetGrant{grant_on(ScopeKind::thread, thread().id, world.space, world.sam, Level::trigger)});

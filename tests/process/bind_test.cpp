@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/process/adapter.hpp"
 #include "tests/process/crowd.hpp"
 #include "tests/process/events.hpp"
 #include "tests/process/suite.hpp"
@@ -197,10 +198,34 @@ TEST_F(Binding, TestBindConcurrent) {
 }
 
 TEST_F(Binding, TestExternalSessionInOneThread) {
-  // Six people work with three references in three threads at once, taking over from each other.
+  // Six people work with three references in three threads at once, taking over from each other, while the adapter of
+  // a run in each thread reports the same references.
   const std::vector<std::string> threads{thread, other, world.thread(world.support)};
   const std::vector<std::string> references{fresh_reference(), fresh_reference(), fresh_reference()};
-  const auto answers = at_once(6, [&](int who) {
+  Adapter lotse(world.as(world.lotse));
+  for (const auto& place : threads) {
+    triggered(alex, place);
+    lotse.accept();
+  }
+  const auto report_all = [&] {
+    std::string wrong;
+    std::map<std::string, std::int64_t> versions;
+    for (std::size_t step = 0; step < 60; ++step) {
+      const auto& place = threads[step % 3];
+      const std::string body = Object().text("external_session_ref", references[step / 3 % 3]).str();
+      const auto answer = lotse.report(place, body, versions[place]);
+      if (answer.status == 200)
+        versions[place] = answer.json()["version"].number();
+      else if (answer.status == 412)
+        versions[place] = answer.json().has("current") ? answer.json()["current"]["version"].number() : 0;
+      else if (answer.status != 409)
+        wrong += std::to_string(answer.status) + " " + answer.body + "\n";
+    }
+    return wrong;
+  };
+  const auto answers = at_once(7, [&](int who) {
+    if (who == 6)
+      return report_all();
     Client client = world.as(world.alex);
     std::string wrong;
     for (int step = 0; step < 40; ++step) {

@@ -173,6 +173,27 @@ TEST_F(RunSessions, ARebindCountsEarlierCostOnce) {
   }
 }
 
+TEST_F(RunSessions, AReferenceThatIsCurrentElsewhereIsNotTaken) {
+  const std::string reference = fresh_reference();
+  ASSERT_EQ(bind(alex, world.thread(world.support), {reference}).status, 201);
+  const std::string run = triggered(alex, thread);
+  lotse.next();
+  const auto start = lotse.start(run, reference);
+  ASSERT_EQ(start.status, 200);
+  EXPECT_FALSE(start.json().has("agent_session_id"));
+  EXPECT_TRUE(sessions_of(sam, thread).empty());
+  const std::string log = server().output();
+  EXPECT_NE(log.find("run " + run + " of thread " + thread + " starts without a session"), std::string::npos);
+  EXPECT_EQ(log.find("\"" + reference + "\""), std::string::npos) << "the log names ids, never the reference";
+  EXPECT_EQ(lotse.report(thread, Object().text("external_session_ref", reference).str()).problem(),
+            "conflict/session_bound_elsewhere");
+  ASSERT_EQ(lotse.report(thread, Object().text("external_session_ref", fresh_reference()).str()).status, 200);
+  const Json before = current_session(sam, thread);
+  EXPECT_EQ(lotse.report(thread, Object().text("external_session_ref", reference).str(), 1).problem(),
+            "conflict/session_bound_elsewhere");
+  EXPECT_EQ(current_session(sam, thread).dump(), before.dump());
+}
+
 TEST_F(RunSessions, TestReportConcurrent) {
   triggered(alex, thread);
   lotse.accept();
