@@ -79,19 +79,18 @@ inline Refusal refusal_of(storage::CommitOutcome outcome) {
 
 /// Sends the refusal once its denial is in the audit log. A denial that cannot be recorded is no answer: the client
 /// is told that the database is away (spec 03 section 2: every denial is audited).
-template <class Self>
-void refuse_audited(Self* self, const DependenciesPtr& deps, std::shared_ptr<Asked> asked, Refusal refusal,
-                    AuditEntry denial) {
+template <class Self, class Refuse>
+void refuse_audited(Self* self, const DependenciesPtr& deps, AuditEntry denial, Refusal refusal, Refuse refuse) {
   deps->metrics->denials.Increment();
   self
     ->request(deps->store.writer, patience(*deps),
               storage::RecordDenial{std::move(denial), deps->options.deny_aggregate_window_s})
     .then(
-      [asked, refusal](const storage::CommitResult& result) {
+      [refuse, refusal](const storage::CommitResult& result) mutable {
         const bool recorded = result.outcome == storage::CommitOutcome::committed;
-        asked->refuse(recorded ? refusal : Refusal{Code::unavailable});
+        refuse(recorded ? refusal : Refusal{Code::unavailable});
       },
-      [asked](const caf::error&) { asked->refuse({Code::unavailable}); });
+      [refuse](const caf::error&) mutable { refuse(Refusal{Code::unavailable}); });
 }
 
 /// Answers with what was stored under the request's key; `otherwise` runs when nothing was.
@@ -119,7 +118,7 @@ void refuse_truly(Self* self, const DependenciesPtr& deps, std::shared_ptr<Asked
   const bool replayable = may_be_replayed(asked->context, refusal);
   auto finally = [self, deps, asked, refusal = std::move(refusal), denial = std::move(denial)] {
     if (denial)
-      refuse_audited(self, deps, asked, refusal, *denial);
+      refuse_audited(self, deps, *denial, refusal, [asked](Refusal told) { asked->refuse(std::move(told)); });
     else
       asked->refuse(refusal);
   };

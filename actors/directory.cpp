@@ -114,17 +114,9 @@ private:
   void deny_agent_events(const RequestContext& request, LogPromise promise) {
     const Refusal refusal{Code::forbidden, Reason::actor_not_agent};
     const rules::RuleContext context{request, deps_->clock->now(), *deps_->ids, deps_->options.rules};
-    deps_->metrics->denials.Increment();
-    const storage::RecordDenial denial{
-      rules::deny_entry("agent_events.poll", {"principal", request.actor->id}, refusal, context),
-      deps_->options.deny_aggregate_window_s};
-    self_->request(deps_->store.writer, patience(*deps_), denial)
-      .then(
-        [promise, refusal](const storage::CommitResult& result) mutable {
-          const bool recorded = result.outcome == CommitOutcome::committed;
-          promise.deliver(LogAnswer{tl::unexpected<Refusal>(recorded ? refusal : Refusal{Code::unavailable})});
-        },
-        [promise](const caf::error&) mutable { promise.deliver(LogAnswer{cleat::refuse(Code::unavailable)}); });
+    refuse_audited(
+      self_, deps_, rules::deny_entry("agent_events.poll", {"principal", request.actor->id}, refusal, context), refusal,
+      [promise](Refusal told) mutable { promise.deliver(LogAnswer{tl::unexpected<Refusal>(std::move(told))}); });
   }
 
   [[nodiscard]] rules::RuleContext context_of(const Asked& asked) const {

@@ -10,6 +10,8 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/answering.hpp"
+
 namespace cleat::actors {
 namespace {
 
@@ -40,7 +42,7 @@ public:
 
   /// Looks once, and again after a while as long as anybody waits.
   void look() {
-    self_->request(deps_->store.log_reader, patience(), storage::AdvanceLog{})
+    self_->request(deps_->store.log_reader, patience(*deps_), storage::AdvanceLog{})
       .then([this](const storage::LogAdvanced& advanced) { on_advanced(advanced); },
             [this](const caf::error&) {
               on_advanced({storage::ReadStatus::unavailable, 0, 0, {}});
@@ -55,8 +57,6 @@ private:
     caf::typed_response_promise<LogMoved> promise;
     caf::actor_clock::time_point deadline;
   };
-
-  [[nodiscard]] std::chrono::seconds patience() const { return std::chrono::seconds(deps_->options.request_timeout_s); }
 
   [[nodiscard]] bool has_moved(const AwaitLog& question) const {
     if (!question.agent_id)

@@ -8,6 +8,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/answering.hpp"
 #include "base/log.hpp"
 
 namespace cleat::actors {
@@ -30,15 +31,13 @@ public:
 
   void look() {
     const storage::FindOverdueRuns question{deps_->options.rules.run_queued_timeout_s, bite};
-    self_->request(deps_->store.log_reader, patience(), question)
+    self_->request(deps_->store.log_reader, patience(*deps_), question)
       .then([this](const storage::OverdueRuns& found) { expire(found); }, [this](const caf::error&) { look_later(); });
   }
 
   static constexpr const char* name = "cleat.lease_watcher";
 
 private:
-  [[nodiscard]] std::chrono::seconds patience() const { return std::chrono::seconds(deps_->options.request_timeout_s); }
-
   void look_later() { self_->delayed_send(self_, std::chrono::milliseconds(deps_->options.runs_watch_ms), Sweep{}); }
 
   /// The next look waits for all answers, so that a slow database is not asked more and more.
@@ -49,7 +48,8 @@ private:
     for (const storage::OverdueRun& run : found.runs) {
       const RequestContext context{std::make_shared<const Principal>(run.agent), "lease-watcher", {}, {}};
       self_
-        ->request(registry_, patience(), RunCommand{context, run.run_id, run_op::Expire{}, run.thread_id, run.agent.id})
+        ->request(registry_, patience(*deps_),
+                  RunCommand{context, run.run_id, run_op::Expire{}, run.thread_id, run.agent.id})
         .then([this, run](const Answer& answer) { on_answer(run, answer); },
               [this](const caf::error&) { count_down(); });
     }

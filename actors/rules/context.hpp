@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -39,6 +40,11 @@ struct RuleContext {
   [[nodiscard]] const Principal& actor() const { return *request.actor; }
   [[nodiscard]] Id new_id() const { return ids.next(now); }
 };
+
+/// The refusal, as the error side of any result.
+inline tl::unexpected<Refusal> because(Refusal refusal) {
+  return tl::unexpected<Refusal>(std::move(refusal));
+}
 
 /// Sets the reply, and with an Idempotency-Key its record, so that both are committed with the effect (spec 05).
 void finish(Decision& decision, Reply reply, const RuleContext& context);

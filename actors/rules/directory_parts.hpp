@@ -52,11 +52,6 @@ Result<Step> decide(const op::ListAudit& operation, const Case& c);
 
 // Helpers of both files.
 
-/// The refusal, as the error side of any result.
-inline tl::unexpected<Refusal> because(Refusal refusal) {
-  return tl::unexpected<Refusal>(std::move(refusal));
-}
-
 /// `If-Match`, where it is given, names the version that the change is made on; else 412 with the row as it is.
 std::optional<Refusal> check_if_match(const RuleContext& context, std::int64_t version, const std::string& current);
 

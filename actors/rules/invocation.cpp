@@ -106,10 +106,8 @@ Run invoke(Decision& decision, const Conversation& conversation, Run run, const 
   return run;
 }
 
-void release_next(Decision& decision, const Conversation& conversation, const Id& ended, const RuleContext& context) {
+void release_next(Decision& decision, const Conversation& conversation, const RuleContext& context) {
   for (const HeldRun& held : conversation.runs.held) {
-    if (held.run.id == ended)
-      continue;
     // The actor stays the human who triggered it, whoever makes room (spec 03 section 10).
     const RequestContext request{
       std::make_shared<const Principal>(held.triggered_by), context.request.request_id, {}, {}};
@@ -122,6 +120,11 @@ void release_next(Decision& decision, const Conversation& conversation, const Id
   }
 }
 
+std::optional<AgentSession> ended_meanwhile(const Run& run, const ReferenceFacts& reference) {
+  const auto& ended = reference.ended_here;
+  return ended && run.queued_at && *ended->ended_at > *run.queued_at ? ended : std::nullopt;
+}
+
 void take_turn(Decision& decision, const Conversation& conversation) {
   decision.turn = RunTurn{conversation.facts.thread.id, conversation.runs.turn};
 }
@@ -132,6 +135,23 @@ Run change_run(Decision& decision, const Conversation& conversation, const Run& 
   decision.run_updates.push_back({after, before.state, RunExpiry::none, 0});
   decision.events.push_back(run_event(after, conversation.facts.thread, context));
   return after;
+}
+
+Message new_message(const Thread& thread, const Id& author_id, const RuleContext& context) {
+  Message row;
+  row.id = context.new_id();
+  row.thread_id = thread.id;
+  row.author_id = author_id;
+  row.created_at = context.now;
+  return row;
+}
+
+Message system_line(const Thread& thread, const Id& author_id, SystemCode code, const RuleContext& context) {
+  Message line = new_message(thread, author_id, context);
+  line.kind = MessageKind::system;
+  line.origin = MessageOrigin::system;
+  line.system_code = code;
+  return line;
 }
 
 void add_message(Decision& decision, const Message& row, const Thread& thread, const RuleContext& context) {

@@ -40,8 +40,11 @@ Run invoke(Decision& decision, const Conversation& conversation, Run run, const 
            const RuleContext& context);
 
 /// Invokes the first held run that its human may still trigger, and fails those before it with `invocation_denied`.
-/// `ended` is the run that made room, which is not looked at.
-void release_next(Decision& decision, const Conversation& conversation, const Id& ended, const RuleContext& context);
+void release_next(Decision& decision, const Conversation& conversation, const RuleContext& context);
+
+/// The row of a reference that has ended since the run was queued: a start or a first report that names the reference
+/// is about that one, so that a human's reset stands (spec 03 sections 7 and 8).
+std::optional<AgentSession> ended_meanwhile(const Run& run, const ReferenceFacts& reference);
 
 /// What must still hold for any decision about runs: the turn of the thread.
 void take_turn(Decision& decision, const Conversation& conversation);
@@ -49,6 +52,12 @@ void take_turn(Decision& decision, const Conversation& conversation);
 /// Writes a run that changes, its version raised by one, with its event. Answers the row as it is then.
 Run change_run(Decision& decision, const Conversation& conversation, const Run& before, Run after,
                const RuleContext& context);
+
+/// A message of this moment, without content yet, by a human unless the caller says otherwise.
+Message new_message(const Thread& thread, const Id& author_id, const RuleContext& context);
+
+/// A line that says what has happened, in the name of `author_id` (spec 03 section 1).
+Message system_line(const Thread& thread, const Id& author_id, SystemCode code, const RuleContext& context);
 
 /// Writes a message, with its event.
 void add_message(Decision& decision, const Message& row, const Thread& thread, const RuleContext& context);

@@ -21,6 +21,14 @@ Event event(std::string_view type, const Id& space_id, AuditResource resource, c
   return made;
 }
 
+/// In the scope of a thread.
+Event event_in(const Thread& thread, std::string_view type, AuditResource resource, const RuleContext& context) {
+  Event made = event(type, thread.space_id, resource, context);
+  made.channel_id = thread.channel_id;
+  made.thread_id = thread.id;
+  return made;
+}
+
 AuditEntry entry(std::string_view action, AuditResource resource, const RuleContext& context) {
   AuditEntry made;
   made.id = context.new_id();
@@ -48,9 +56,7 @@ void finish_with_secret(Decision& decision, Reply reply, Reply stored, const Rul
 }
 
 Event session_event(const AgentSession& row, const Thread& thread, const RuleContext& context) {
-  Event made = event("agent_session.changed", thread.space_id, {"thread", thread.id}, context);
-  made.channel_id = thread.channel_id;
-  made.thread_id = thread.id;
+  Event made = event_in(thread, "agent_session.changed", {"thread", thread.id}, context);
   made.payload = render::session_changed(row);
   return made;
 }
@@ -71,27 +77,21 @@ Event channel_event(const Channel& row, const RuleContext& context) {
 }
 
 Event thread_event(const Thread& row, const RuleContext& context) {
-  Event made = event("thread.changed", row.space_id, {"thread", row.id}, context);
-  made.channel_id = row.channel_id;
-  made.thread_id = row.id;
+  Event made = event_in(row, "thread.changed", {"thread", row.id}, context);
   made.resource_version = row.version;
   made.payload = render::wrapped("thread", render::thread(row));
   return made;
 }
 
 Event run_event(const Run& row, const Thread& thread, const RuleContext& context) {
-  Event made = event("run.changed", thread.space_id, {"run", row.id}, context);
-  made.channel_id = thread.channel_id;
-  made.thread_id = thread.id;
+  Event made = event_in(thread, "run.changed", {"run", row.id}, context);
   made.resource_version = row.version;
   made.payload = render::wrapped("run", render::run(row));
   return made;
 }
 
 Event message_event(const Message& row, const Thread& thread, const RuleContext& context) {
-  Event made = event("message.created", thread.space_id, {"message", row.id}, context);
-  made.channel_id = thread.channel_id;
-  made.thread_id = thread.id;
+  Event made = event_in(thread, "message.created", {"message", row.id}, context);
   made.payload = render::wrapped("message", render::message(row));
   return made;
 }

@@ -55,8 +55,7 @@ Result<Decision> first_report(const RunView& view, const Run& run, const ReportB
     return refuse({{"/external_session_ref", FieldCode::required}});
   const ThreadFacts& facts = view.facts;
   Decision decision = begin(view);
-  const auto& ended = view.reference->ended_here;
-  if (ended && run.queued_at && *ended->ended_at > *run.queued_at) { // a human's reset stands
+  if (const auto ended = ended_meanwhile(run, *view.reference)) { // a human's reset stands
     put_on(decision, view, run, ended->id, false, context);
     answer(decision, *ended, context);
     return decision;
@@ -102,15 +101,8 @@ Result<Decision> apply(const RunView& view, const AgentSession& session, const R
 
 /// The one line that says that a conversation could not be resumed. It triggers nothing and opens nothing.
 Message resume_failed_line(const RunView& view, const Run& run, const RuleContext& context) {
-  Message line;
-  line.id = context.new_id();
-  line.thread_id = view.facts.thread.id;
-  line.author_id = run.agent_id;
-  line.kind = MessageKind::system;
-  line.origin = MessageOrigin::system;
-  line.system_code = SystemCode::resume_failed;
+  Message line = system_line(view.facts.thread, run.agent_id, SystemCode::resume_failed, context);
   line.run_id = run.id;
-  line.created_at = context.now;
   return line;
 }
 
@@ -148,12 +140,12 @@ Result<Decision> report(const RunView& view, const ReportSession& command, const
   if (run == nullptr)
     return refuse(Code::not_found);
   if (!command.body)
-    return tl::unexpected<Refusal>(command.body.error());
+    return because(command.body.error());
   const auto& session = view.runs.active_session;
   if (!session)
     return first_report(view, *run, *command.body, context);
   if (context.request.if_match != session->version)
-    return tl::unexpected<Refusal>(Refusal{Code::version_conflict, Reason::none, {}, render::session(*session)});
+    return because({Code::version_conflict, Reason::none, {}, render::session(*session)});
   if (command.body->bind_failed)
     return replace(view, *run, *session, *command.body, context);
   return apply(view, *session, *command.body, context);

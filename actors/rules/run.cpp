@@ -17,10 +17,6 @@ constexpr std::string_view not_accepted = "not_accepted";
 /// What an agent's failure is called when it names no code of its own.
 constexpr std::string_view unnamed_failure = "failed";
 
-tl::unexpected<Refusal> because(Refusal refusal) {
-  return tl::unexpected<Refusal>(std::move(refusal));
-}
-
 /// A run's own agent may work on it. Another agent that may read the thread is told so; to all others it is not there.
 std::optional<Refusal> must_be_self(const RunView& view, const Principal& actor) {
   if (!view.run)
@@ -30,10 +26,6 @@ std::optional<Refusal> must_be_self(const RunView& view, const Principal& actor)
   if (actor.kind == PrincipalKind::agent && view.level >= Level::read)
     return Refusal{Code::forbidden, Reason::not_self};
   return Refusal{Code::not_found};
-}
-
-Timestamp lease_from(const RuleContext& context) {
-  return context.now + std::chrono::seconds(context.options.run_lease_s);
 }
 
 /// Ends a run and makes room for the next.
@@ -48,17 +40,15 @@ Decision end_run(const RunView& view, Run after, RunExpiry expiry, const RuleCon
   decision.run_updates.back().expiry = expiry;
   decision.run_updates.back().queued_timeout_s = context.options.run_queued_timeout_s;
   if (was_active)
-    release_next(decision, view.conversation(), before.id, context);
+    release_next(decision, view.conversation(), context);
   finish(decision, {200, render::run(row), row.version, false}, context);
   return decision;
 }
 
-/// Moves a run that its agent holds, and renews its lease.
-Decision move_run(const RunView& view, RunState state, const RuleContext& context) {
-  Run after = *view.run;
+/// Moves a run that its agent holds, and renews its lease. `decision` has what the move brings along.
+Decision move_run(const RunView& view, Run after, RunState state, const RuleContext& context, Decision decision = {}) {
   after.state = state;
-  after.lease_expires_at = lease_from(context);
-  Decision decision;
+  after.lease_expires_at = context.now + std::chrono::seconds(context.options.run_lease_s);
   take_turn(decision, view.conversation());
   const Run row = change_run(decision, view.conversation(), *view.run, std::move(after), context);
   finish(decision, {200, render::run(row), row.version, false}, context);
@@ -77,8 +67,7 @@ std::optional<Id> attach(Decision& decision, const RunView& view, const StartBod
     return facts.current->id;
   if (!body.external_session_ref || !view.reference)
     return std::nullopt;
-  const auto& ended = view.reference->ended_here;
-  if (ended && run.queued_at && *ended->ended_at > *run.queued_at)
+  if (const auto ended = ended_meanwhile(run, *view.reference))
     return ended->id;
   if (facts.current || view.reference->current)
     return std::nullopt;
@@ -90,51 +79,26 @@ std::optional<Id> attach(Decision& decision, const RunView& view, const StartBod
 }
 
 Result<Decision> decide(const run_op::Start& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
   Decision decision;
-  take_turn(decision, view.conversation());
   Run after = *view.run;
   after.agent_session_id = attach(decision, view, *operation.body, context);
-  after.state = RunState::running;
   after.started_at = std::max(context.now, after.created_at);
-  after.lease_expires_at = lease_from(context);
-  const Run row = change_run(decision, view.conversation(), *view.run, std::move(after), context);
-  finish(decision, {200, render::run(row), row.version, false}, context);
-  return decision;
+  return move_run(view, std::move(after), RunState::running, context, std::move(decision));
 }
 
-Result<Decision> decide(const run_op::Wait& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
-  return move_run(view, RunState::waiting_input, context);
+Result<Decision> decide(const run_op::Wait&, const RunView& view, const RuleContext& context) {
+  return move_run(view, *view.run, RunState::waiting_input, context);
 }
 
-Result<Decision> decide(const run_op::Resume& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
-  return move_run(view, RunState::running, context);
+Result<Decision> decide(const run_op::Resume&, const RunView& view, const RuleContext& context) {
+  return move_run(view, *view.run, RunState::running, context);
 }
 
-Result<Decision> decide(const run_op::Heartbeat& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
-  return move_run(view, view.run->state, context);
+Result<Decision> decide(const run_op::Heartbeat&, const RunView& view, const RuleContext& context) {
+  return move_run(view, *view.run, view.run->state, context);
 }
 
 Result<Decision> decide(const run_op::Finish& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
   Run after = *view.run;
   after.state = operation.body->succeeded ? RunState::succeeded : RunState::failed;
   if (!operation.body->succeeded)
@@ -142,29 +106,17 @@ Result<Decision> decide(const run_op::Finish& operation, const RunView& view, co
   return end_run(view, std::move(after), RunExpiry::none, context);
 }
 
-Result<Decision> decide(const run_op::Cancel& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
+Result<Decision> decide(const run_op::Cancel&, const RunView& view, const RuleContext& context) {
   Run after = *view.run;
   after.state = RunState::cancelled;
   return end_run(view, std::move(after), RunExpiry::none, context);
 }
 
 Result<Decision> decide(const run_op::Post& operation, const RunView& view, const RuleContext& context) {
-  if (!operation.body)
-    return because(operation.body.error());
-  if (!allows(view.run->state, operation))
-    return refuse(Code::conflict, Reason::run_state);
-  Message row;
-  row.id = context.new_id();
-  row.thread_id = view.facts.thread.id;
-  row.author_id = view.run->agent_id;
+  Message row = new_message(view.facts.thread, view.run->agent_id, context);
   row.origin = MessageOrigin::agent;
   row.content_md = operation.body->content_md;
   row.run_id = view.run->id;
-  row.created_at = context.now;
   Decision decision;
   take_turn(decision, view.conversation()); // the run must still be running when the message is there
   add_message(decision, row, view.facts.thread, context);
@@ -173,10 +125,8 @@ Result<Decision> decide(const run_op::Post& operation, const RunView& view, cons
 }
 
 /// Fails a run that has outlived its time. The database decides by its own clock whether that is so.
-Result<Decision> decide(const run_op::Expire& operation, const RunView& view, const RuleContext& context) {
+Result<Decision> decide(const run_op::Expire&, const RunView& view, const RuleContext& context) {
   const Run& run = *view.run;
-  if (!allows(run.state, operation))
-    return refuse(Code::conflict, Reason::run_state);
   const bool queued = run.state == RunState::queued;
   const auto patience = std::chrono::seconds(context.options.run_queued_timeout_s);
   const bool overdue = queued ? run.queued_at && *run.queued_at + patience <= context.now
@@ -231,25 +181,7 @@ void reopen(Decision& decision, const ThreadFacts& facts, const RuleContext& con
   row.version += 1;
   decision.rows.emplace_back(UpdateThread{row});
   decision.events.push_back(thread_event(row, context));
-  Message line;
-  line.id = context.new_id();
-  line.thread_id = row.id;
-  line.author_id = context.actor().id;
-  line.kind = MessageKind::system;
-  line.origin = MessageOrigin::system;
-  line.system_code = SystemCode::thread_reopened;
-  line.created_at = context.now;
-  add_message(decision, line, row, context);
-}
-
-Message human_message(const ThreadFacts& facts, const TriggerBody& body, const RuleContext& context) {
-  Message row;
-  row.id = context.new_id();
-  row.thread_id = facts.thread.id;
-  row.author_id = context.actor().id;
-  row.content_md = body.content_md;
-  row.created_at = context.now;
-  return row;
+  add_message(decision, system_line(row, context.actor().id, SystemCode::thread_reopened, context), row, context);
 }
 
 Run new_run(const ThreadFacts& facts, const Id& agent_id, const Id& message_id, const RuleContext& context) {
@@ -302,7 +234,8 @@ Result<Decision> trigger(const RunView& view, const TriggerRun& command, const R
   decision.guards.push_back({GuardedRow::thread, facts.thread.id, facts.thread.version});
   take_turn(decision, view.conversation());
   reopen(decision, facts, context);
-  const Message message = human_message(facts, *command.body, context);
+  Message message = new_message(facts.thread, context.actor().id, context);
+  message.content_md = command.body->content_md;
   add_message(decision, message, facts.thread, context);
   Run run = new_run(facts, agent.id, message.id, context);
   if (!hold)
@@ -316,7 +249,16 @@ Result<Decision> trigger(const RunView& view, const TriggerRun& command, const R
 Result<Decision> operate(const RunView& view, const RunCommand& command, const RuleContext& context) {
   if (auto refusal = may_operate(view, command.operation, context.actor()))
     return because(std::move(*refusal));
-  return std::visit([&](const auto& operation) { return decide(operation, view, context); }, command.operation);
+  return std::visit(
+    [&](const auto& operation) -> Result<Decision> {
+      if constexpr (requires { operation.body; })
+        if (!operation.body)
+          return because(operation.body.error());
+      if (!allows(view.run->state, command.operation))
+        return refuse(Code::conflict, Reason::run_state);
+      return decide(operation, view, context);
+    },
+    command.operation);
 }
 
 bool starts_without_its_session(const RunView& view, const RunCommand& command, const Decision& decision) {
