@@ -30,7 +30,7 @@ public:
   void sweep() {
     self_
       ->request(deps_->store.librarian, std::chrono::seconds(deps_->options.request_timeout_s),
-                storage::CollectGarbage{deps_->clock->now(), bite})
+                storage::CollectGarbage{deps_->clock->now(), bite, deps_->options.fleet.spans})
       .then([this](const storage::GarbageCollected& collected) { on_collected(collected.removed); },
             [this](const caf::error&) { on_collected(0); });
   }

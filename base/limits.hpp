@@ -43,9 +43,10 @@ inline constexpr std::int64_t actor_workers = 1;                ///< actors.work
 inline constexpr std::int64_t actor_idle_s = 600;               ///< actors.idle_s
 inline constexpr std::int64_t token_cache_ms = 250;             ///< http.token_cache_ms
 inline constexpr std::int64_t token_cache_ceiling_ms = 400;     ///< what http.token_cache_ms may be at most
-inline constexpr std::int64_t waiting_blind_ms = 5000;          ///< a wait goes on so long without a look at its log
-inline constexpr std::int64_t waiting_look_ms = 400;            ///< a wait goes on so long without a look at its token
-inline constexpr std::int64_t waiting_slack_ms = 100;           ///< and so much longer when its herald is silent
+inline constexpr std::int64_t transcript_look_ms = 250; ///< a reader of a transcript looks at the database so often
+inline constexpr std::int64_t waiting_blind_ms = 5000;  ///< a wait goes on so long without a look at its log
+inline constexpr std::int64_t waiting_look_ms = 400;    ///< a wait goes on so long without a look at its token
+inline constexpr std::int64_t waiting_slack_ms = 100;   ///< and so much longer when its herald is silent
 /// Revocation holds on every node within a second (spec 05).
 inline constexpr std::int64_t revocation_bound_ms = 1000;
 inline constexpr std::int64_t drain_s = 10;         ///< http.drain_s
@@ -79,6 +80,65 @@ inline constexpr std::int64_t rate_admin_per_s = 100;         ///< rate.admin_pe
 inline constexpr std::int64_t rate_burst_s = 5;               ///< rate.burst_s, how many seconds' worth may be saved up
 inline constexpr std::int64_t rate_max_principals = 10'000;   ///< rate.max_principals, ones remembered
 
+// Runners and containers (spec 04). Spans of retention are in seconds.
+inline constexpr std::int64_t container_name_max_bytes = 63;
+inline constexpr std::int64_t secret_name_max_bytes = 64;
+inline constexpr std::int64_t account_secrets_max = 10'000;     ///< what a list of an account's secrets shows at most
+inline constexpr std::int64_t secret_max_bytes = 65'536;        ///< secrets.max_bytes
+inline constexpr std::int64_t input_max_bytes = 65'536;         ///< runner.input_max_bytes, a line for an agent
+inline constexpr std::int64_t runner_max_frame_bytes = 1 << 20; ///< runner.max_frame_bytes
+inline constexpr std::int64_t runner_max_body_bytes = 16 << 20; ///< runner.max_body_bytes, the newest lines that fit
+inline constexpr std::int64_t runner_heartbeat_ms = 5'000;      ///< runner.heartbeat_ms
+inline constexpr std::int64_t runner_timeout_s = 20;            ///< runner.timeout_s, a silent peer is dropped after
+inline constexpr std::int64_t runner_reconnect_grace_s = 60;    ///< runner.reconnect_grace_s
+inline constexpr std::int64_t runner_stop_timeout_s = 20;    ///< runner.stop_timeout_s, a caller's patience with a stop
+inline constexpr std::int64_t runner_cleanup_timeout_s = 30; ///< runner.cleanup_timeout_s
+inline constexpr std::int64_t runner_wait_max_s = 30;        ///< runner.wait_max_s, for Prefer: wait and lookups
+inline constexpr std::int64_t runner_watch_ms = 500;         ///< runner.watch_ms, between looks for operations
+inline constexpr std::int64_t runner_ask_after_ms = 5'000;   ///< runner.ask_after_ms, before the first status query
+inline constexpr std::int64_t runner_max_connections = 4096; ///< runner.max_connections
+inline constexpr std::int64_t runner_max_unsent_bytes = 32 << 20; ///< runner.max_unsent_bytes, towards one Runner
+inline constexpr std::int64_t runner_max_reports = 64;        ///< runner.max_reports, of one Runner in work at a time
+inline constexpr std::int64_t runner_linger_ms = 1'000;       ///< for a Runner to read why its connection is closed
+inline constexpr std::int64_t runner_echoes_max = 4096;       ///< commands whose echoes a connection remembers
+inline constexpr std::int64_t runner_attempts_max = 10'000;   ///< attempts that a connection remembers to have told
+inline constexpr std::int64_t container_queue_max = 4096;     ///< actors.container_queue_max
+inline constexpr std::int64_t node_heartbeat_ms = 500;        ///< nodes.heartbeat_ms
+inline constexpr std::int64_t node_timeout_s = 5;             ///< nodes.timeout_s
+inline constexpr std::int64_t retention_deadline_s = 86'400;  ///< retention.deadline_s
+inline constexpr std::int64_t retention_promoted_s = 604'800; ///< retention.promoted_s
+inline constexpr std::int64_t retention_failed_s = 2'592'000; ///< retention.failed_s
+inline constexpr std::int64_t retention_orphan_s = 2'592'000; ///< retention.orphan_s
+
+// The program cleat-runner. Its keys are explained in docs/operating/runner.md.
+inline constexpr std::int64_t agent_line_max_bytes = 65'536; ///< of cleat-runner; longer lines are relayed in pieces
+/// A byte that is no UTF-8 becomes the three of U+FFFD.
+inline constexpr std::int64_t agent_line_growth = 3;
+inline constexpr std::int64_t agent_relay_frame_bytes = 262'144;  ///< of cleat-runner; a frame of lines is closed then
+inline constexpr std::int64_t agent_relay_window = 2'000;         ///< of cleat-runner: relay.window, lines on their way
+inline constexpr std::int64_t agent_relay_unsent_bytes = 4 << 20; ///< of cleat-runner; lines beyond it wait
+inline constexpr std::int64_t agent_relay_resend_ms = 2'000;      ///< of cleat-runner: relay.resend_ms
+inline constexpr std::int64_t agent_max_unacknowledged = 10'000;  ///< of cleat-runner: relay.max_unacknowledged, lines
+inline constexpr std::int64_t agent_max_unacknowledged_bytes = 16 << 20; ///< of cleat-runner
+inline constexpr std::int64_t agent_stop_grace_s = 10; ///< of cleat-runner: stop_grace_s, from SIGTERM to SIGKILL
+/// How long a stop's answer waits for the lines that come before it.
+inline constexpr std::int64_t agent_stop_relay_s = 5;
+inline constexpr std::int64_t agent_input_queue_lines = 1'024;   ///< of cleat-runner; for an agent that does not read
+inline constexpr std::int64_t agent_input_queue_bytes = 4 << 20; ///< of cleat-runner
+inline constexpr std::int64_t agent_stderr_max_bytes = 1 << 20;  ///< of cleat-runner; then the file is begun anew
+inline constexpr std::int64_t agent_secret_connections = 16;     ///< of cleat-runner, one agent's at a time
+inline constexpr std::int64_t agent_secret_timeout_s = 10;       ///< of cleat-runner
+inline constexpr std::int64_t runner_parked_commands = 16;       ///< of cleat-runner; while an old attempt is ended
+inline constexpr std::int64_t runner_pending_bodies_bytes = 64
+                                                            << 20; ///< of cleat-runner; bodies whose start is to come
+inline constexpr std::int64_t runner_connect_timeout_s = 10;       ///< of cleat-runner: server.connect_timeout_s
+inline constexpr std::int64_t runner_backoff_min_ms = 100;         ///< of cleat-runner
+inline constexpr std::int64_t runner_backoff_max_ms = 5'000;       ///< of cleat-runner: server.backoff_max_ms
+inline constexpr std::int64_t runner_drain_s = 5;         ///< of cleat-runner: drain_s, for what is left to send
+inline constexpr std::int64_t runner_prune_s = 3'600;     ///< of cleat-runner; between looks for old rows
+inline constexpr std::int64_t runner_kill_timeout_s = 10; ///< of cleat-runner; for what a crash has left to be gone
+inline constexpr std::int64_t journal_retention_s = 3'456'000; ///< of cleat-runner: journal.retention_s, 40 days
+
 // The embedded PostgreSQL.
 inline constexpr std::int64_t embedded_max_connections = 64;          ///< database.embedded_max_connections
 inline constexpr std::int64_t embedded_shared_buffers_mb = 128;       ///< database.embedded_shared_buffers_mb
@@ -99,5 +159,18 @@ static_assert(max_waiting < max_connections, "who waits must leave room for who 
 static_assert(thread_queue_max >= max_connections, "every connection may wait at the same thread");
 static_assert(statement_timeout_s + resolve_timeout_s < request_timeout_s);
 static_assert(request_timeout_s < answer_timeout_s);
+static_assert(runner_wait_max_s < answer_timeout_s && runner_stop_timeout_s < answer_timeout_s);
+static_assert(runner_heartbeat_ms * 2 < runner_timeout_s * 1000);
+static_assert(node_heartbeat_ms * 2 < node_timeout_s * 1000);
+static_assert(input_max_bytes + 1024 < runner_max_frame_bytes);
+static_assert(agent_line_max_bytes * agent_line_growth + agent_relay_frame_bytes + 1024 < runner_max_frame_bytes,
+              "a frame of lines is closed by the line that passes agent_relay_frame_bytes");
+static_assert(agent_relay_unsent_bytes + runner_max_frame_bytes < runner_max_unsent_bytes);
+static_assert(runner_max_body_bytes <= runner_pending_bodies_bytes);
+static_assert(journal_retention_s > retention_failed_s &&
+                journal_retention_s > retention_promoted_s + retention_deadline_s,
+              "a journal remembers longer than any server asks");
+static_assert(runner_max_body_bytes * 5 / 4 < runner_max_unsent_bytes,
+              "a session body must fit, its frames and TLS included");
 
 } // namespace cleat::limits

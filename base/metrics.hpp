@@ -26,10 +26,16 @@ struct Metrics {
 
   // Actors
   prometheus::Gauge& threads_active;
+  prometheus::Gauge& containers_active;
   prometheus::Counter& owner_crashes;
   prometheus::Family<prometheus::Counter>& decisions; ///< by `outcome`
   prometheus::Counter& revalidations;
   prometheus::Counter& denials;
+
+  // Runners
+  prometheus::Gauge& orphans_open; ///< alert on anything above 0: nobody can tell what these agents do
+  prometheus::Gauge& operations_in_flight;
+  prometheus::Gauge& runners_connected; ///< to any server
 
   // Storage
   prometheus::Counter& commit_batches;

@@ -1,6 +1,33 @@
 #include "base/problem.hpp"
 
 namespace cleat {
+namespace {
+
+/// What the server or what stands behind it cannot do now.
+ProblemInfo server_problem(Code code) {
+  switch (code) {
+    case Code::internal:
+      return {500, "Internal error", "The server failed; its log names the request id. Nothing was changed."};
+    case Code::not_ready:
+      return {503, "Not ready", "The server is starting or draining. Send again after Retry-After seconds."};
+    case Code::overloaded:
+      return {503, "Overloaded", "Too much is waiting at this server. Send again after Retry-After seconds."};
+    case Code::unavailable:
+      return {503, "Database unavailable",
+              "PostgreSQL cannot be reached; nothing was changed. Send again after Retry-After seconds."};
+    case Code::outcome_unknown:
+      return {503, "Outcome unknown",
+              "What became of the request could not be learned in time. Send again with the same Idempotency-Key to "
+              "learn it."};
+    case Code::runner_unavailable:
+      return {503, "Runner unavailable",
+              "The container's Runner is not connected; nothing was changed. Send again after Retry-After seconds."};
+    default:
+      return {500, "Internal error", "The server failed; its log names the request id."};
+  }
+}
+
+} // namespace
 
 ProblemInfo problem_info(Code code) {
   switch (code) {
@@ -53,21 +80,17 @@ ProblemInfo problem_info(Code code) {
       return {429, "Too many requests", "Slow down and send again after Retry-After seconds."};
     case Code::bad_request:
       return {400, "Bad request", "This is not an HTTP request that the server understands."};
-    case Code::internal:
-      return {500, "Internal error", "The server failed; its log names the request id. Nothing was changed."};
-    case Code::not_ready:
-      return {503, "Not ready", "The server is starting or draining. Send again after Retry-After seconds."};
-    case Code::overloaded:
-      return {503, "Overloaded", "Too much is waiting at this server. Send again after Retry-After seconds."};
-    case Code::unavailable:
-      return {503, "Database unavailable",
-              "PostgreSQL cannot be reached; nothing was changed. Send again after Retry-After seconds."};
-    case Code::outcome_unknown:
-      return {
-        503, "Outcome unknown",
-        "PostgreSQL went away while it committed. Send again with the same Idempotency-Key to learn what happened."};
+    case Code::invalid_argument:
+      return {400, "Invalid argument",
+              "Ids of operations, sessions to be, accounts, actors, Runners and attempts are made or filled in by the "
+              "server. Send none of them; a correlation id may come in X-Request-Id."};
+    case Code::already_running:
+      return {409, "Already running",
+              "An agent runs in this container, or is being started, resumed or stopped there. Read the container and "
+              "decide again."};
+    default:
+      return server_problem(code);
   }
-  return {500, "Internal error", "The server failed; its log names the request id."};
 }
 
 std::string_view reason_detail(Reason reason) {
@@ -104,6 +127,14 @@ std::string_view reason_detail(Reason reason) {
       return "Too many runs of this thread wait for the active one to end. Send again when some of them are done.";
     case Reason::actor_not_agent:
       return "Only an agent has agent events. Use the agent's own token.";
+    case Reason::container_closed:
+      return "Nobody can tell what an earlier attempt left in this container. Resolve its orphan diagnostics first.";
+    case Reason::not_retryable:
+      return "The operation has failed for good. Start anew.";
+    case Reason::name_taken:
+      return "There is a container of this name already. Choose another name.";
+    case Reason::no_master_key:
+      return "This server has no master key to seal secrets with. Give it one, then send again.";
   }
   return "";
 }
@@ -162,6 +193,12 @@ std::string_view to_string(Code code) {
       return "unavailable";
     case Code::outcome_unknown:
       return "outcome_unknown";
+    case Code::invalid_argument:
+      return "invalid_argument";
+    case Code::already_running:
+      return "already_running";
+    case Code::runner_unavailable:
+      return "runner_unavailable";
   }
   return "internal";
 }
@@ -200,6 +237,14 @@ std::string_view to_string(Reason reason) {
       return "too_many_held";
     case Reason::actor_not_agent:
       return "actor_not_agent";
+    case Reason::container_closed:
+      return "container_closed";
+    case Reason::not_retryable:
+      return "not_retryable";
+    case Reason::name_taken:
+      return "name_taken";
+    case Reason::no_master_key:
+      return "no_master_key";
   }
   return "";
 }

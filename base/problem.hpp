@@ -37,6 +37,9 @@ enum class Code {
   overloaded,
   unavailable,
   outcome_unknown,
+  invalid_argument,
+  already_running,
+  runner_unavailable,
 };
 
 /// The finer cause, as clients see it in `reason`; `none` is an absent member.
@@ -57,6 +60,10 @@ enum class Reason {
   run_state,
   too_many_held,
   actor_not_agent,
+  container_closed,
+  not_retryable,
+  name_taken,
+  no_master_key,
 };
 
 /// What is wrong with one member of a request body, as clients see it in `errors[].code` (spec 03 section 9).

@@ -63,13 +63,15 @@ Preference preference(const std::vector<std::string_view>& fields, std::string_v
 
 } // namespace
 
-LogForm preferred_form(const HeaderFields& headers) {
+LogForm preferred_form(const HeaderFields& headers, LogForm otherwise) {
   const auto fields = values_of(headers, "Accept");
   if (fields.empty())
-    return LogForm::stream;
+    return otherwise;
   const auto stream = preference(fields, "text/event-stream");
   const auto page = preference(fields, "application/json");
-  return stream.weight > 0 && stream >= page ? LogForm::stream : LogForm::page;
+  if (stream.weight > 0 && stream == page)
+    return otherwise;
+  return stream.weight > 0 && stream > page ? LogForm::stream : LogForm::page;
 }
 
 } // namespace cleat::http

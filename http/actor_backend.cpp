@@ -34,8 +34,22 @@ public:
     return answer(frontends_.directory, std::move(command));
   }
 
+  Result<Reply> start_session(StartSession command) override { return answer(frontends_.fleet, std::move(command)); }
+  Result<Reply> follow_handle(FollowHandle command) override { return answer(frontends_.fleet, std::move(command)); }
+  Result<Reply> stop_session(StopSession command) override { return answer(frontends_.fleet, std::move(command)); }
+  Result<Reply> send_input(SendInput command) override { return answer(frontends_.fleet, std::move(command)); }
+  Result<Reply> remove_container(RemoveContainer command) override {
+    return answer(frontends_.fleet, std::move(command));
+  }
+  Result<Reply> resolve_orphan(ResolveOrphan command) override { return answer(frontends_.fleet, std::move(command)); }
+
   Result<LogItems> events(ReadEvents command) override { return read(std::move(command)); }
   Result<LogItems> agent_events(ReadAgentEvents command) override { return read(std::move(command)); }
+
+  TranscriptAnswer transcript(ReadTranscript command) override {
+    auto answer = ask<TranscriptAnswer>(frontends_.directory, options_.answer_timeout, std::move(command));
+    return answer ? std::move(*answer) : TranscriptAnswer{refuse(Code::unavailable), {}, false};
+  }
 
   bool await(AwaitLog command) override {
     const auto patience = std::chrono::milliseconds(command.patience_ms) + await_slack;

@@ -4,6 +4,7 @@
 
 #include "base/problem.hpp"
 #include "protocol/commands.hpp"
+#include "protocol/session_commands.hpp"
 
 namespace cleat::http {
 
@@ -29,9 +30,20 @@ public:
   virtual Result<Reply> run(RunCommand command) = 0;
   virtual Result<Reply> directory(DirectoryCommand command) = 0;
 
+  /// Containers and the sessions in them. A start and a look at a handle may take as long as they ask for.
+  virtual Result<Reply> start_session(StartSession command) = 0;
+  virtual Result<Reply> follow_handle(FollowHandle command) = 0;
+  virtual Result<Reply> stop_session(StopSession command) = 0;
+  virtual Result<Reply> send_input(SendInput command) = 0;
+  virtual Result<Reply> remove_container(RemoveContainer command) = 0;
+  virtual Result<Reply> resolve_orphan(ResolveOrphan command) = 0;
+
   /// What the actor may see of the event log, or its own agent events, as it is at this moment.
   virtual Result<LogItems> events(ReadEvents command) = 0;
   virtual Result<LogItems> agent_events(ReadAgentEvents command) = 0;
+
+  /// What was said and told in a session, and what a stream goes on with.
+  virtual TranscriptAnswer transcript(ReadTranscript command) = 0;
 
   /// Returns when there may be more in a log, and at the latest a little after the command's patience is over. False
   /// when it is known that nothing has come; everything else has to be looked at.

@@ -5,6 +5,7 @@
 
 #include "base/encoding.hpp"
 #include "base/log.hpp"
+#include "http/path_values.hpp"
 #include "http/problem.hpp"
 #include "http/request_headers.hpp"
 #include "http/target.hpp"
@@ -29,18 +30,6 @@ Digest fingerprint(std::string_view operation, std::string_view target, std::str
   append_part(parts, target);
   append_part(parts, body);
   return sha256(parts);
-}
-
-/// The ids in a path; nothing when one of them is none, which is the same as an unknown one.
-std::optional<std::vector<Id>> ids_of(const std::vector<std::string>& values) {
-  std::vector<Id> ids;
-  for (const auto& value : values) {
-    const auto id = Id::parse(value);
-    if (!id)
-      return std::nullopt;
-    ids.push_back(*id);
-  }
-  return ids;
 }
 
 /// What is wrong with the message before anybody looks into its body.
@@ -169,12 +158,27 @@ Result<RequestContext> Dispatcher::context_of(const Request& request, std::share
 
 Result<Outgoing> Dispatcher::run(const Request& request, RequestContext context, Backend& backend, Line& line) {
   const auto& route = *request.match.route;
-  auto ids = ids_of(request.match.values);
-  if (!ids)
+  auto path = read_path(route.pattern, request.match.values);
+  if (!path)
     return refuse(Code::not_found);
-  Call call{options_, backend, std::move(context), std::move(*ids), request.query, request.incoming.body};
+  Call call{options_,
+            backend,
+            std::move(context),
+            std::move(path->ids),
+            std::move(path->texts),
+            request.query,
+            request.incoming.body};
+  auto result = ask(request, std::move(call), line);
+  if (!result && result.error().code == Code::outcome_unknown && !route.writes)
+    return refuse(Code::unavailable);
+  return result;
+}
+
+Result<Outgoing> Dispatcher::ask(const Request& request, Call call, Line& line) {
+  const auto& route = *request.match.route;
   if (const auto* waits = std::get_if<WaitingHandler>(&route.handler)) {
     const auto& headers = request.incoming.headers;
+    auto& backend = call.backend;
     WaitingCall waiting{std::move(call), headers, line, waiting_room_, {authenticator_, backend, headers}};
     return (*waits)(waiting);
   }
@@ -182,8 +186,6 @@ Result<Outgoing> Dispatcher::run(const Request& request, RequestContext context,
   // Even a refusal may hide a change: without an answer in time the outcome is not known.
   if (call.identity_changes)
     authenticator_.forget();
-  if (!result && result.error().code == Code::outcome_unknown && !route.writes)
-    return refuse(Code::unavailable);
   return result.map([](const Reply& reply) { return http::render(reply); });
 }
 

@@ -46,6 +46,7 @@ private:
   Result<Outgoing> serve(Request& request, Backend& backend, Line& line);
   Result<RequestContext> context_of(const Request& request, std::shared_ptr<const Principal> actor) const;
   Result<Outgoing> run(const Request& request, RequestContext context, Backend& backend, Line& line);
+  Result<Outgoing> ask(const Request& request, Call call, Line& line);
   void complete(const Request& request, Outgoing& outgoing);
   std::string new_request_id();
 

@@ -31,10 +31,13 @@ void EventStream::run(Line& line) {
       return;
     if (found && !found->items.empty()) {
       send(found->items, line);
-      // Without a wait: there may be more than one page.
       due = Clock::now() + heartbeat_;
-      continue;
     }
+    if (found && found->ended)
+      return;
+    // Without a wait: there may be more than one page.
+    if (found && !found->items.empty())
+      continue;
     if (Clock::now() >= due) {
       line.send(heartbeat_comment);
       due = Clock::now() + heartbeat_;

@@ -13,9 +13,9 @@
 namespace cleat::http {
 
 /// A log as Server-Sent Events: entry after entry for as long as the client listens, with a comment in every
-/// `heartbeat` of silence. It ends when the client has gone or does not keep up, when its token is not valid any more,
-/// and when the server drains; the client comes back with `Last-Event-ID` and has missed nothing. A database that is
-/// away is waited for.
+/// `heartbeat` of silence. It ends with its log, when the log has an end, when the client has gone or does not keep up,
+/// when its token is not valid any more, and when the server drains; the client comes back with `Last-Event-ID` and has
+/// missed nothing. A database that is away is waited for.
 class EventStream {
 public:
   EventStream(LogTail tail, WaitingRoom::Seat seat, std::chrono::milliseconds heartbeat)

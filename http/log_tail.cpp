@@ -39,7 +39,9 @@ bool LogTail::wait(Line& line, Span time) {
   if (!line.holds(spins_ ? std::min(span, least_turn) : Span(0)))
     return false;
   const auto begin = Clock::now();
-  due_ = backend_.await({agent_id_, after_, span.count()});
+  waits_for_.after = after_;
+  waits_for_.patience_ms = span.count();
+  due_ = backend_.await(waits_for_);
   hurried_ = Clock::now() - begin < std::min(span, least_turn);
   return line.holds(Span(0));
 }

@@ -31,14 +31,14 @@ public:
   /// What a turn that brings nothing takes at least, so that no silent or wrong herald makes anybody spin.
   static constexpr Span least_turn{20};
 
-  /// With `agent_id` the log is that agent's own, else the event log. Backend and what stands behind the credentials
-  /// must outlive it.
-  LogTail(Backend& backend, Credentials credentials, RequestContext context, std::optional<Id> agent_id, Read read,
+  /// `waits_for` says which log it is: an agent's own, a session's transcript, or the event log. Backend and what
+  /// stands behind the credentials must outlive it.
+  LogTail(Backend& backend, Credentials credentials, RequestContext context, AwaitLog waits_for, Read read,
           std::int64_t after)
     : backend_(backend),
       credentials_(std::move(credentials)),
       context_(std::move(context)),
-      agent_id_(agent_id),
+      waits_for_(std::move(waits_for)),
       read_(std::move(read)),
       after_(after) {}
 
@@ -54,7 +54,7 @@ private:
   Backend& backend_;
   Credentials credentials_;
   RequestContext context_;
-  const std::optional<Id> agent_id_;
+  AwaitLog waits_for_;
   const Read read_;
   std::int64_t after_;
   /// Whether the last read worked.

@@ -31,6 +31,8 @@ void HttpOptions::validate() const {
           "agent.session_ref_max_bytes must be less than http.max_json_body_bytes");
   require(import_max_items >= 1, "agent.import_max_items must be at least 1");
   require(message_max_bytes >= 1, "messages.max_bytes must be at least 1");
+  require(secret_max_bytes >= 1, "secrets.max_bytes must be at least 1");
+  require(input_max_bytes >= 1, "runner.input_max_bytes must be at least 1");
   require(token_cache_max >= 1, "http.token_cache_max must be at least 1");
   require(keep_alive > 0ms, "http.keep_alive_s must be more than 0");
   require(read_timeout > 0ms, "http.read_timeout_s must be more than 0");
@@ -39,6 +41,7 @@ void HttpOptions::validate() const {
   require(answer_timeout > 0ms, "http.answer_timeout_s must be more than 0");
   require(ready_timeout > 0ms, "http.ready_timeout_s must be more than 0");
   require(poll_wait_max > 0ms, "agent.poll_wait_max_s must be more than 0");
+  require(runner_wait_max > 0ms, "runner.wait_max_s must be more than 0");
   require(heartbeat > 0ms, "events.heartbeat_s must be more than 0");
   require(rates.read_per_s >= 0 && rates.trigger_per_s >= 0 && rates.agent_runtime_per_s >= 0 && rates.admin_per_s >= 0,
           "rate.*_per_s must not be negative; 0 is no limit");

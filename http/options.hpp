@@ -35,6 +35,8 @@ struct HttpOptions {
   std::size_t session_ref_max_bytes = limits::session_ref_max_bytes; ///< agent.session_ref_max_bytes
   std::size_t import_max_items = limits::import_max_items;           ///< agent.import_max_items
   std::size_t message_max_bytes = limits::message_max_bytes;         ///< messages.max_bytes
+  std::size_t secret_max_bytes = limits::secret_max_bytes;           ///< secrets.max_bytes
+  std::size_t input_max_bytes = limits::input_max_bytes;             ///< runner.input_max_bytes
   std::size_t token_cache_max = limits::token_cache_max;             ///< http.token_cache_max, tokens remembered
 
   std::chrono::milliseconds keep_alive = std::chrono::seconds(limits::keep_alive_s);         ///< http.keep_alive_s
@@ -46,7 +48,8 @@ struct HttpOptions {
   std::chrono::milliseconds token_cache_age{limits::token_cache_ms};                         ///< http.token_cache_ms
 
   std::chrono::milliseconds poll_wait_max = std::chrono::seconds(limits::poll_wait_max_s); ///< agent.poll_wait_max_s
-  std::chrono::milliseconds heartbeat = std::chrono::seconds(limits::event_heartbeat_s);   ///< events.heartbeat_s
+  std::chrono::milliseconds runner_wait_max = std::chrono::seconds(limits::runner_wait_max_s); ///< runner.wait_max_s
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(limits::event_heartbeat_s);       ///< events.heartbeat_s
 
   RateLimits rates;
 

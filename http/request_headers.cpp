@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/limits.hpp"
 
@@ -11,6 +12,33 @@ namespace {
 bool is_visible_ascii(std::string_view text, std::int64_t max) {
   return !text.empty() && text.size() <= static_cast<std::size_t>(max) &&
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+/// As `take_part`, but a separator inside a quoted string is none.
+std::string_view take_unquoted(std::string_view& text, char separator) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < text.size() && (quoted || text[end] != separator); ++end) {
+    if (text[end] == '"')
+      quoted = !quoted;
+    else if (quoted && text[end] == '\\')
+      ++end;
+  }
+  end = std::min(end, text.size());
+  auto part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return take_part(part, '\0');
+}
+
+/// Digits, quoted or not. More than fit into the number are as good as the most that fit.
+std::optional<std::int64_t> seconds_of(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument || text.front() == '-')
+    return std::nullopt;
+  return error == std::errc() ? value : std::numeric_limits<std::int32_t>::max();
 }
 
 bool is_lower_hex(std::string_view text) {
@@ -65,6 +93,19 @@ std::optional<std::string> request_id(const HeaderFields& headers) {
   if (values.size() != 1 || !is_visible_ascii(values[0], limits::request_id_max_bytes))
     return std::nullopt;
   return std::string(values[0]);
+}
+
+std::optional<std::int64_t> preferred_wait(const HeaderFields& headers) {
+  // Given more than once, the first one counts (RFC 7240 section 2).
+  for (auto field : values_of(headers, "Prefer")) {
+    while (!field.empty()) {
+      auto parameters = take_unquoted(field, ',');
+      auto value = take_unquoted(parameters, ';');
+      if (same_name(take_part(value, '='), "wait"))
+        return seconds_of(take_part(value, '\0'));
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string_view> trace_id(const HeaderFields& headers) {

@@ -25,6 +25,10 @@ std::optional<std::string_view> bearer_token(const HeaderFields& headers);
 /// The client's `X-Request-Id` (1 to 128 visible ASCII characters); nothing when it sent none that can be used.
 std::optional<std::string> request_id(const HeaderFields& headers);
 
+/// How many seconds `Prefer: wait=N` asks for (RFC 7240 section 4.3); nothing without such a preference, and for one
+/// that does not make sense, because a preference may be ignored.
+std::optional<std::int64_t> preferred_wait(const HeaderFields& headers);
+
 /// The trace id of a W3C `traceparent`, 32 lower-case hexadecimal digits; nothing when there is none.
 std::optional<std::string_view> trace_id(const HeaderFields& headers);
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -22,8 +23,9 @@ struct Call {
   const HttpOptions& options;
   Backend& backend;
   RequestContext context;
-  /// The ids in the path, in its order.
+  /// The ids in the path, in its order, and what else it names (`path_values.hpp`).
   std::vector<Id> ids;
+  std::vector<std::string> texts;
   const Query& query;
   std::string_view body;
   /// Set by a handler whose success makes remembered tokens or principals stale.
@@ -61,7 +63,7 @@ using OpenHandler = Outgoing (*)(const OpenCall&);
 /// An operation of spec 05 "Surface": where it is found and what it does.
 struct Route {
   std::string_view method;
-  /// Segments, `{name}` for an id.
+  /// Segments; what stands in braces says what the segment is (`path_values.hpp`).
   std::string_view pattern;
   /// `operationId` in docs/openapi.yaml.
   std::string_view operation;

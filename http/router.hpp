@@ -12,7 +12,7 @@
 
 namespace cleat::http {
 
-/// A route and what the path says in the places of its `{names}`, not yet read as ids.
+/// A route and what the path says in the places of its `{names}`, not yet read (`path_values.hpp`).
 struct Match {
   const Route* route = nullptr;
   std::vector<std::string> values;

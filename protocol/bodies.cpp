@@ -3,42 +3,10 @@
 #include <charconv>
 
 #include "base/limits.hpp"
-#include "protocol/json_reader.hpp"
-#include "protocol/validate.hpp"
+#include "protocol/bodies_parts.hpp"
 
 namespace cleat::bodies {
 namespace {
-
-using json::ObjectReader;
-
-/// Whether members of a body must be there. An operation without a required member takes no body as well.
-enum class Body { required, optional };
-
-template <class T, class Fill>
-Result<T> read(std::string_view text, Body kind, Fill fill) {
-  T body{};
-  if (auto refusal = json::read_object(text, kind == Body::optional, [&](ObjectReader& in) { fill(in, body); }))
-    return tl::unexpected<Refusal>(std::move(*refusal));
-  return body;
-}
-
-/// A string member that a rule of `validate` must accept.
-template <class Rule>
-std::optional<std::string> checked(ObjectReader& in, std::string_view member, Rule rule) {
-  auto text = in.string(member);
-  if (!text)
-    return std::nullopt;
-  if (const auto wrong = rule(*text)) {
-    in.error(member, *wrong);
-    return std::nullopt;
-  }
-  return text;
-}
-
-std::string required_name(ObjectReader& in, std::string_view member) {
-  in.require(member);
-  return checked(in, member, validate::name).value_or("");
-}
 
 constexpr std::string_view reference_member = "external_session_ref";
 
@@ -53,9 +21,7 @@ std::string required_reference(ObjectReader& in, std::size_t max_bytes) {
 }
 
 std::string required_content(ObjectReader& in, std::size_t max_bytes) {
-  constexpr std::string_view member = "content_md";
-  in.require(member);
-  return checked(in, member, [&](std::string_view text) { return validate::content(text, max_bytes); }).value_or("");
+  return required(in, "content_md", [&](std::string_view text) { return validate::content(text, max_bytes); });
 }
 
 /// A member that takes one of two words; absent is the first. Whether it is the second.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "base/problem.hpp"
 #include "protocol/commands.hpp"
+#include "protocol/session_commands.hpp"
 
 /// Request bodies and query parameters, from bytes to typed values or a refusal with pointers (spec 05).
 namespace cleat::bodies {
@@ -37,6 +39,22 @@ Result<PrincipalBody> principal(std::string_view body);
 Result<PrincipalPatch> principal_patch(std::string_view body);
 Result<TokenBody> token(std::string_view body);
 Result<GrantBody> grant(std::string_view body);
+/// The bodies of accounts, Runners and containers. `named` is what makes an account or a Runner.
+Result<NameBody> named(std::string_view body);
+Result<SubscriberBody> subscriber(std::string_view body);
+Result<SecretBody> secret(std::string_view body, std::size_t max_bytes);
+Result<RunnerTokenBody> runner_token(std::string_view body);
+Result<ContainerBody> container(std::string_view body);
+
+/// The bodies around sessions in containers. One that holds what only the server mints is `invalid_argument`, ahead of
+/// everything else that is wrong with it (spec 04 section 3). A session to resume that no session can be called like
+/// is `not_found`; a handle is taken as it is, because an unknown one is the owner's to refuse.
+Result<StartSessionBody> start_session(std::string_view body);
+Result<HandleBody> lookup(std::string_view body, std::int64_t wait_max_s);
+Result<HandleBody> retry(std::string_view body);
+Result<std::monostate> stop_session(std::string_view body);
+Result<InputBody> input(std::string_view body, std::size_t max_bytes);
+
 /// A body of an operation that takes none: absent or `{}`.
 Result<std::monostate> empty(std::string_view body);
 

@@ -9,6 +9,7 @@
 
 #include "base/problem.hpp"
 #include "protocol/decision.hpp"
+#include "protocol/fleet_commands.hpp"
 #include "protocol/pages.hpp"
 #include "protocol/resources.hpp"
 
@@ -339,7 +340,10 @@ using DirectoryOperation =
                op::GetChannel, op::UpdateChannel, op::CreateThread, op::ListThreads, op::GetThread, op::UpdateThread,
                op::CloseThread, op::CreatePrincipal, op::ListPrincipals, op::GetPrincipal, op::UpdatePrincipal,
                op::CreateToken, op::ListTokens, op::RevokeToken, op::PutGrant, op::DeleteGrant, op::GetGrant, op::GetMe,
-               op::ListAudit, op::GetRun, op::ListRuns, op::ListMessages>;
+               op::ListAudit, op::GetRun, op::ListRuns, op::ListMessages, op::CreateAccount, op::ListAccounts,
+               op::PutSubscriber, op::PutAccountSecret, op::GetAccountSecret, op::ListAccountSecrets,
+               op::DeleteAccountSecret, op::CreateRunner, op::ListRunners, op::CreateRunnerToken, op::ListRunnerTokens,
+               op::RevokeRunnerToken, op::CreateContainer, op::ListContainers, op::GetContainer, op::ListOrphans>;
 
 /// One operation of provisioning or reading.
 struct DirectoryCommand {
@@ -388,6 +392,8 @@ struct LogItem {
 struct LogItems {
   std::vector<LogItem> items;
   std::int64_t next_after = 0;
+  /// Nothing will ever come behind this: the end of a log that has one.
+  bool ended = false;
 };
 
 /// The answer to the two reads.
@@ -401,6 +407,8 @@ struct AwaitLog {
   std::optional<Id> agent_id;
   std::int64_t after = 0;
   std::int64_t patience_ms = 0;
+  /// With a session: in its transcript.
+  std::optional<std::string> session_id = {};
 };
 
 /// The answer: whether there may be something, or only the time is over.

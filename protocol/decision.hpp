@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/fleet_decision.hpp"
 #include "protocol/resources.hpp"
 
 /// A decision is data (spec 02): what a rule wants committed, all or nothing, and the reply that is true once
@@ -31,6 +32,8 @@ enum class GuardedRow : std::uint8_t {
   channel,     ///< `channels.version`
   thread,      ///< `threads.version`
   principal,   ///< `principals.version`
+  account,     ///< `accounts.version`
+  runner,      ///< `runners.version`
 };
 
 /// A row and the version that it must still have.
@@ -218,8 +221,9 @@ struct RaiseSpaceFacts {
   bool operator==(const RaiseSpaceFacts&) const = default;
 };
 
-using RowWrite = std::variant<InsertPrincipal, UpdatePrincipal, InsertToken, RevokeToken, InsertSpace, UpdateSpace,
-                              InsertChannel, UpdateChannel, InsertThread, UpdateThread, SetGrant, RaiseSpaceFacts>;
+using RowWrite =
+  std::variant<InsertPrincipal, UpdatePrincipal, InsertToken, RevokeToken, InsertSpace, UpdateSpace, InsertChannel,
+               UpdateChannel, InsertThread, UpdateThread, SetGrant, RaiseSpaceFacts, fleet::Write>;
 
 /// What is committed together or not at all.
 struct Decision {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "protocol/fleet_facts.hpp"
 #include "protocol/resources.hpp"
 
 /// What rules decide on: rows as they were together at one moment in the database.
@@ -102,6 +103,19 @@ struct DirectoryFacts {
   std::optional<Run> run;
   /// Agents that the body names as operator, or humans it names as holder, as far as they exist.
   std::optional<Principal> referred;
+  /// The account, Runner, Runner's token, container and orphan that the path or the body names, as far as they exist.
+  std::optional<Account> account = {};
+  std::optional<Runner> runner = {};
+  std::optional<RunnerToken> runner_token = {};
+  std::optional<Container> container = {};
+  std::optional<Orphan> orphan = {};
+  /// The secret of `account` that the path names.
+  std::optional<AccountSecret> secret = {};
+  /// What of `container` its actor is shown: its live binding and its operations in flight, oldest first; whether its
+  /// Runner (or `runner`) is connected.
+  std::optional<Binding> live = {};
+  std::vector<Operation> open = {};
+  bool connected = false;
 
   bool operator==(const DirectoryFacts&) const = default;
 };

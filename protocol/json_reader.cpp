@@ -28,25 +28,6 @@ std::string escape_pointer(std::string_view member) {
   return text;
 }
 
-/// The body with every byte that is no UTF-8 replaced by `broken_mark`. simdjson refuses such a body as a whole; with
-/// the mark the reader can name the member that holds it.
-std::string mark_broken_bytes(std::string_view body) {
-  std::string marked;
-  for (std::size_t at = 0; at < body.size();) {
-    std::size_t length = std::min<std::size_t>(4, body.size() - at);
-    while (length > 0 && !validate::valid_utf8(body.substr(at, length)))
-      --length;
-    if (length == 0) {
-      marked += broken_mark;
-      ++at;
-    } else {
-      marked += body.substr(at, length);
-      at += length;
-    }
-  }
-  return marked;
-}
-
 /// Shared by the readers of one body.
 struct Findings {
   std::vector<FieldError> errors;
@@ -142,8 +123,10 @@ std::optional<Refusal> read_parsed(std::string_view body, bool broken, const Vis
     return Refusal{Code::malformed_json};
   simdjson::dom::element root;
   const simdjson::error_code failure = parser.parse(body.data(), body.size()).get(root);
-  if (failure == simdjson::UTF8_ERROR && !broken)
-    return read_parsed(mark_broken_bytes(body), true, visit);
+  if (failure == simdjson::UTF8_ERROR && !broken) {
+    // simdjson refuses such a body as a whole; with the mark the reader can name the member that holds it.
+    return read_parsed(validate::replace_invalid_utf8(body, broken_mark), true, visit);
+  }
   if (failure != simdjson::SUCCESS)
     return Refusal{Code::malformed_json};
   simdjson::dom::object members;

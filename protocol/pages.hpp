@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/fleet.hpp"
 #include "protocol/resources.hpp"
 
 /// Lists and their pages (spec 05). Each query says what is read and in which order; the cursor of a list is the id
@@ -78,12 +79,68 @@ struct AuditPage {
   bool operator==(const AuditPage&) const = default;
 };
 
-using PageQuery = std::variant<SpacesPage, ChannelsPage, ThreadsPage, PrincipalsPage, TokensPage, GrantsPage, AuditPage,
-                               RunsPage, MessagesPage>;
+/// All accounts of the instance.
+struct AccountsPage {
+  PageRange range;
+  bool operator==(const AccountsPage&) const = default;
+};
+/// The names of an account's secrets; `after` is not used, the whole list is small.
+struct SecretsPage {
+  Id account_id;
+  std::int64_t limit = 0;
+  bool operator==(const SecretsPage&) const = default;
+};
+/// All Runners of the instance.
+struct RunnersPage {
+  PageRange range;
+  bool operator==(const RunnersPage&) const = default;
+};
+/// The tokens of a Runner, revoked and expired ones included.
+struct RunnerTokensPage {
+  Id runner_id;
+  PageRange range;
+  bool operator==(const RunnerTokensPage&) const = default;
+};
+/// The containers, by id: of all accounts, or of those whose actor is `visible_to`.
+struct ContainersPage {
+  std::optional<Id> visible_to;
+  PageRange range;
+  bool operator==(const ContainersPage&) const = default;
+};
+/// Orphan diagnostics, newest first.
+struct OrphansPage {
+  /// Only unresolved ones, or only resolved ones; absent: both.
+  std::optional<bool> resolved;
+  PageRange range;
+  bool operator==(const OrphansPage&) const = default;
+};
+
+/// A Runner and whether it is connected.
+struct RunnerRow {
+  Runner runner;
+  bool connected = false;
+  bool operator==(const RunnerRow&) const = default;
+};
+/// A container with what its state is made of.
+struct ContainerRow {
+  Container container;
+  Account account;
+  bool connected = false;
+  std::optional<Binding> live;
+  /// In flight, oldest first.
+  std::vector<Operation> open;
+  bool operator==(const ContainerRow&) const = default;
+};
+
+using PageQuery =
+  std::variant<SpacesPage, ChannelsPage, ThreadsPage, PrincipalsPage, TokensPage, GrantsPage, AuditPage, RunsPage,
+               MessagesPage, AccountsPage, SecretsPage, RunnersPage, RunnerTokensPage, ContainersPage, OrphansPage>;
 
 /// At most `limit + 1` rows: one more than asked for tells that a next page exists.
 using PageRows =
   std::variant<std::vector<Space>, std::vector<Channel>, std::vector<Thread>, std::vector<Principal>,
-               std::vector<Token>, std::vector<Grant>, std::vector<AuditEntry>, std::vector<Run>, std::vector<Message>>;
+               std::vector<Token>, std::vector<Grant>, std::vector<AuditEntry>, std::vector<Run>, std::vector<Message>,
+               std::vector<Account>, std::vector<AccountSecret>, std::vector<RunnerRow>, std::vector<RunnerToken>,
+               std::vector<ContainerRow>, std::vector<Orphan>>;
 
 } // namespace cleat

@@ -1,9 +1,14 @@
 #include "protocol/render.hpp"
 
+#include <type_traits>
+
 #include "protocol/json_writer.hpp"
+#include "protocol/render_fleet.hpp"
 
 namespace cleat::render {
 namespace {
+
+using fleet_rows::write;
 
 void write(json::Writer& out, const AgentSession& row) {
   out.begin_object()
@@ -169,6 +174,15 @@ template <class Row>
 Id key_of(const Row& row) {
   return row.id;
 }
+Id key_of(const AccountSecret& row) {
+  return row.account_id;
+}
+Id key_of(const RunnerRow& row) {
+  return row.runner.id;
+}
+Id key_of(const ContainerRow& row) {
+  return row.container.id;
+}
 Id key_of(const Grant& row) {
   return row.resource_id;
 }
@@ -314,13 +328,19 @@ std::string me(const Principal& row, const std::vector<Grant>& grants, std::int6
   return out.str();
 }
 
-std::string page(const PageRows& rows, std::int64_t limit) {
+std::string page(const PageRows& rows, std::int64_t limit, const std::optional<Id>& viewer) {
   json::Writer out;
   out.begin_object().key("items").begin_array();
+  const auto write_row = [&](const auto& row) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(row)>, ContainerRow>)
+      fleet_rows::write_container(out, row, viewer);
+    else
+      write(out, row);
+  };
   std::visit(
     [&](const auto& list) {
       for (std::size_t i = 0; i < on_page(list, limit); ++i)
-        write(out, list[i]);
+        write_row(list[i]);
       out.end_array().member("next_cursor", next_cursor(list, limit));
     },
     rows);

@@ -33,8 +33,9 @@ std::string message(const Message& row);
 /// `GET /v1/me`: the principal, `owner` (of the instance) and a page of its grants under `grants`.
 std::string me(const Principal& row, const std::vector<Grant>& grants, std::int64_t limit);
 
-/// A page `{items, next_cursor?}` of at most `limit` rows; one row more tells that a next page exists.
-std::string page(const PageRows& rows, std::int64_t limit);
+/// A page `{items, next_cursor?}` of at most `limit` rows; one row more tells that a next page exists. `viewer` is who
+/// is shown it: the session of a container is for its account's actor alone.
+std::string page(const PageRows& rows, std::int64_t limit, const std::optional<Id>& viewer = {});
 
 /// The payload of `agent_session.changed` (spec 03 section 11).
 std::string session_changed(const AgentSession& row);

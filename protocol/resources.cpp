@@ -1,14 +1,10 @@
 #include "protocol/resources.hpp"
 
 #include <array>
-#include <utility>
+
+#include "protocol/enum_names.hpp"
 
 namespace cleat {
-namespace {
-
-/// The names of an enumeration in the order of its values, which all start at 0.
-template <class E>
-struct Names;
 
 template <>
 struct Names<Level> {
@@ -73,13 +69,6 @@ struct Names<SessionMode> {
   static constexpr std::array<std::string_view, 3> all{"new", "resume", "bind"};
 };
 
-template <class E>
-std::string_view name_of(E value) {
-  return Names<E>::all.at(static_cast<std::size_t>(value));
-}
-
-} // namespace
-
 std::string_view to_string(Level value) {
   return name_of(value);
 }
@@ -124,14 +113,6 @@ std::string_view to_string(SystemCode value) {
 }
 std::string_view to_string(SessionMode value) {
   return name_of(value);
-}
-
-template <class E>
-std::optional<E> from_string(std::string_view name) {
-  for (std::size_t i = 0; i < Names<E>::all.size(); ++i)
-    if (Names<E>::all[i] == name)
-      return static_cast<E>(i);
-  return std::nullopt;
 }
 
 template <>

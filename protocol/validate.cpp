@@ -73,6 +73,22 @@ bool valid_utf8(std::string_view text) {
   return true;
 }
 
+std::string replace_invalid_utf8(std::string_view text, std::string_view replacement) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t next = at;
+    if (next_code_point(text, next)) {
+      valid += text.substr(at, next - at);
+      at = next;
+    } else {
+      valid += replacement;
+      ++at;
+    }
+  }
+  return valid;
+}
+
 std::optional<FieldCode> display_text(std::string_view text) {
   if (!valid_utf8(text))
     return FieldCode::invalid_utf8;
@@ -140,6 +156,44 @@ std::optional<FieldCode> failure_code(std::string_view text) {
   if (!fits || !is_lower(text.front()) || !std::all_of(text.begin(), text.end(), known))
     return FieldCode::invalid_format;
   return std::nullopt;
+}
+
+std::optional<FieldCode> container_name(std::string_view text) {
+  const auto is_end = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto known = [&](char c) { return is_end(c) || c == '.' || c == '_' || c == '-'; };
+  const bool fits = !text.empty() && text.size() <= static_cast<std::size_t>(limits::container_name_max_bytes);
+  if (!fits || !is_end(text.front()) || !is_end(text.back()) || !std::all_of(text.begin(), text.end(), known))
+    return FieldCode::invalid_format;
+  return std::nullopt;
+}
+
+std::optional<FieldCode> secret_name(std::string_view text) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto known = [&](char c) { return is_upper(c) || (c >= '0' && c <= '9') || c == '_'; };
+  const bool fits = !text.empty() && text.size() <= static_cast<std::size_t>(limits::secret_name_max_bytes);
+  if (!fits || !is_upper(text.front()) || !std::all_of(text.begin(), text.end(), known))
+    return FieldCode::invalid_format;
+  return std::nullopt;
+}
+
+std::optional<FieldCode> secret(std::string_view text, std::size_t max_bytes) {
+  if (text.empty())
+    return FieldCode::required;
+  if (text.find('\0') != std::string_view::npos)
+    return FieldCode::control_character;
+  return text.size() > max_bytes ? std::optional(FieldCode::too_long) : std::nullopt;
+}
+
+std::optional<FieldCode> line(std::string_view text, std::size_t max_bytes) {
+  if (text.find_first_of(std::string_view("\0\n\r", 3)) != std::string_view::npos)
+    return FieldCode::control_character;
+  return text.size() > max_bytes ? std::optional(FieldCode::too_long) : std::nullopt;
+}
+
+bool is_session_id(std::string_view text) {
+  constexpr std::size_t digits = 64;
+  return text.size() == digits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 std::optional<FieldCode> currency(std::string_view text) {

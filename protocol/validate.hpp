@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/problem.hpp"
@@ -32,7 +33,25 @@ std::optional<FieldCode> content(std::string_view text, std::size_t max_bytes);
 /// `limits::failure_code_max_bytes` long.
 std::optional<FieldCode> failure_code(std::string_view text);
 
+/// A container's name: 1 to 63 lower-case letters, digits and `._-`, first and last a letter or digit.
+std::optional<FieldCode> container_name(std::string_view text);
+
+/// A secret's name, as environments have them: 1 to 64 upper-case letters, digits and underscores, first a letter.
+std::optional<FieldCode> secret_name(std::string_view text);
+
+/// A secret's value: anything but the zero character, at least one and at most `max_bytes` bytes.
+std::optional<FieldCode> secret(std::string_view text, std::size_t max_bytes);
+
+/// A line for an agent: without an end of line or a zero character in it, at most `max_bytes` bytes. It may be empty.
+std::optional<FieldCode> line(std::string_view text, std::size_t max_bytes);
+
+/// Whether a session in a container can have this id: 64 lower-case hexadecimal digits (spec 04 section 1).
+bool is_session_id(std::string_view text);
+
 /// Whether `text` is valid UTF-8 (no surrogates, no overlong forms, nothing over U+10FFFF).
 bool valid_utf8(std::string_view text);
+
+/// The text with `replacement` in the place of every byte that belongs to no character of UTF-8.
+std::string replace_invalid_utf8(std::string_view text, std::string_view replacement);
 
 } // namespace cleat::validate

@@ -20,18 +20,20 @@ using writer_actor =
 using loader_actor =
   caf::typed_actor<caf::replies_to<LoadThread>::with<ThreadLoaded>, caf::replies_to<FindToken>::with<TokenFound>,
                    caf::replies_to<FindIdempotency>::with<IdempotencyFound>,
-                   caf::replies_to<LocateRun>::with<RunLocated>>;
+                   caf::replies_to<LocateRun>::with<RunLocated>, caf::replies_to<LoadContainer>::with<ContainerLoaded>,
+                   caf::replies_to<LocateContainer>::with<ContainerLocated>>;
 
 using librarian_actor =
   caf::typed_actor<caf::replies_to<LoadDirectory>::with<DirectoryLoaded>, caf::replies_to<ReadPage>::with<PageRead>,
                    caf::replies_to<Bootstrap>::with<Bootstrapped>,
-                   caf::replies_to<CollectGarbage>::with<GarbageCollected>, caf::replies_to<Ping>::with<Pong>>;
+                   caf::replies_to<CollectGarbage>::with<GarbageCollected>, caf::replies_to<Ping>::with<Pong>,
+                   caf::replies_to<LoadEnrolment>::with<EnrolmentLoaded>, caf::replies_to<BeatNode>::with<NodeBeaten>>;
 
-/// Reads the two logs, and finds runs whose time is over.
-using log_reader_actor =
-  caf::typed_actor<caf::replies_to<AdvanceLog>::with<LogAdvanced>, caf::replies_to<FindEvents>::with<EventsFound>,
-                   caf::replies_to<FindAgentEvents>::with<AgentEventsFound>,
-                   caf::replies_to<FindOverdueRuns>::with<OverdueRuns>>;
+/// Reads the two logs and transcripts, and finds runs and operations whose time is over.
+using log_reader_actor = caf::typed_actor<
+  caf::replies_to<AdvanceLog>::with<LogAdvanced>, caf::replies_to<FindEvents>::with<EventsFound>,
+  caf::replies_to<FindAgentEvents>::with<AgentEventsFound>, caf::replies_to<FindOverdueRuns>::with<OverdueRuns>,
+  caf::replies_to<FindTranscript>::with<TranscriptFound>, caf::replies_to<FindFleetWork>::with<FleetWork>>;
 
 /// The handles that owners work with.
 struct Store {
@@ -73,6 +75,18 @@ CAF_BEGIN_TYPE_ID_BLOCK(cleat_storage, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::AgentEventsFound))
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindOverdueRuns))
   CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::OverdueRuns))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LoadContainer))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::ContainerLoaded))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LocateContainer))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::ContainerLocated))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::LoadEnrolment))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::EnrolmentLoaded))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::BeatNode))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::NodeBeaten))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindTranscript))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::TranscriptFound))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FindFleetWork))
+  CAF_ADD_TYPE_ID(cleat_storage, (cleat::storage::FleetWork))
 CAF_END_TYPE_ID_BLOCK(cleat_storage)
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::Commit)
@@ -104,3 +118,15 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindAgentEvents)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::AgentEventsFound)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindOverdueRuns)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::OverdueRuns)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LoadContainer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::ContainerLoaded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LocateContainer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::ContainerLocated)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::LoadEnrolment)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::EnrolmentLoaded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::BeatNode)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::NodeBeaten)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindTranscript)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::TranscriptFound)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FindFleetWork)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(cleat::storage::FleetWork)

@@ -28,6 +28,12 @@ memory_actor::behavior_type memory(memory_actor::pointer, const std::shared_ptr<
     [tables](const FindEvents& message) { return tables->find(message); },
     [tables](const FindAgentEvents& message) { return tables->find(message); },
     [tables](const FindOverdueRuns& message) { return tables->find(message); },
+    [tables](const LoadContainer& message) { return tables->load(message); },
+    [tables](const LocateContainer& message) { return tables->find(message); },
+    [tables](const LoadEnrolment& message) { return tables->load(message); },
+    [tables](const BeatNode& message) { return tables->beat(message); },
+    [tables](const FindTranscript& message) { return tables->find(message); },
+    [tables](const FindFleetWork& message) { return tables->find(message); },
   };
 }
 

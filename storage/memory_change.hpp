@@ -5,17 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "storage/memory_tables.hpp"
+#include "storage/messages.hpp"
 
 namespace cleat::storage {
 
 /// Changes to the tables that are taken back unless they are kept: the twin's transaction.
-class MemoryTables::Change {
+class MemoryChange {
 public:
-  Change() = default;
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
-  ~Change() {
+  MemoryChange() = default;
+  MemoryChange(const MemoryChange&) = delete;
+  MemoryChange& operator=(const MemoryChange&) = delete;
+  ~MemoryChange() {
     for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)
       (*undo)();
   }
@@ -66,7 +66,7 @@ private:
 
 /// What speaks against a decision, found out as PostgreSQL does: statement after statement, where most only refuse and
 /// a broken constraint ends the transaction on the spot.
-class MemoryTables::Verdict {
+class MemoryVerdict {
 public:
   /// What is refused from here on is told by the next statement's result.
   void next_statement() { before_ = refusal_; }

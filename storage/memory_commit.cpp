@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -53,8 +54,8 @@ CommitOutcome MemoryTables::apply(const Decision& decision) {
   constexpr std::array steps{
     &MemoryTables::use_key,      &MemoryTables::take_turn,       &MemoryTables::check_guards,
     &MemoryTables::end_sessions, &MemoryTables::update_sessions, &MemoryTables::insert_sessions,
-    &MemoryTables::write_rows,   &MemoryTables::insert_messages, &MemoryTables::update_runs,
-    &MemoryTables::insert_runs,  &MemoryTables::append_logs};
+    &MemoryTables::write_rows,   &MemoryTables::write_fleet,     &MemoryTables::insert_messages,
+    &MemoryTables::update_runs,  &MemoryTables::insert_runs,     &MemoryTables::append_logs};
   Change change;
   Verdict verdict;
   for (const auto step : steps) {
@@ -145,15 +146,33 @@ void MemoryTables::insert_sessions(Change& change, const Decision& decision, Ver
 void MemoryTables::write_rows(Change& change, const Decision& decision, Verdict& verdict) {
   for (const auto& row : decision.rows) {
     verdict.next_statement();
-    if (!holds(row)) {
-      verdict.refuse(CommitOutcome::stale);
-      continue;
-    }
-    const auto outcome = std::visit([&](const auto& item) { return write(change, item); }, row);
-    if (outcome == CommitOutcome::failed)
-      return verdict.abort(outcome);
-    verdict.refuse_unless(outcome == CommitOutcome::committed, outcome);
+    if (const auto* write = std::get_if<fleet::Write>(&row))
+      fleet_.write_row(change, *write, verdict);
+    else
+      write_row(change, row, verdict);
+    if (verdict.aborted())
+      return;
   }
+}
+
+void MemoryTables::write_row(Change& change, const RowWrite& row, Verdict& verdict) {
+  if (!holds(row))
+    return verdict.refuse(CommitOutcome::stale);
+  const auto outcome = std::visit(
+    [&](const auto& item) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(item)>, fleet::Write>)
+        return CommitOutcome::failed; // those have a way of their own
+      else
+        return write(change, item);
+    },
+    row);
+  if (outcome == CommitOutcome::failed)
+    return verdict.abort(outcome);
+  verdict.refuse_unless(outcome == CommitOutcome::committed, outcome);
+}
+
+void MemoryTables::write_fleet(Change& change, const Decision& decision, Verdict& verdict) {
+  fleet_.write_sets(change, decision, verdict);
 }
 
 void MemoryTables::insert_messages(Change& change, const Decision& decision, Verdict& verdict) {
@@ -238,6 +257,10 @@ bool MemoryTables::holds(const VersionGuard& guard) const {
       return version_is(threads_, &Thread::version);
     case GuardedRow::principal:
       return version_is(principals_, &Principal::version);
+    case GuardedRow::account:
+      return version_is(fleet_.rows().accounts, &Account::version);
+    case GuardedRow::runner:
+      return version_is(fleet_.rows().runners, &Runner::version);
   }
   return false;
 }

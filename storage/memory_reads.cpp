@@ -1,6 +1,7 @@
 /// What the memory twin answers to questions: the same rows that the PostgreSQL adapter's queries find.
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -116,6 +117,7 @@ DirectoryLoaded MemoryTables::load(const LoadDirectory& question) const {
     if (grant != grants_.end())
       facts.subject_grant = grant->second;
   }
+  fleet_.add_facts(question, clock_->now(), facts);
   return answer;
 }
 
@@ -123,7 +125,16 @@ PageRead MemoryTables::read(const ReadPage& question) const {
   const std::lock_guard lock(mutex_);
   if (unavailable_)
     return {ReadStatus::unavailable, {}};
-  return {ReadStatus::ok, std::visit([this](const auto& page) { return rows_of(page); }, question.query)};
+  const auto rows = [&](const auto& page) -> PageRows {
+    using Page = std::decay_t<decltype(page)>;
+    if constexpr (std::is_same_v<Page, RunnersPage> || std::is_same_v<Page, ContainersPage>)
+      return fleet_.read(page, question.node_timeout_s, clock_->now());
+    else if constexpr (requires { fleet_.read(page); })
+      return fleet_.read(page);
+    else
+      return rows_of(page);
+  };
+  return {ReadStatus::ok, std::visit(rows, question.query)};
 }
 
 Pong MemoryTables::ping() const {

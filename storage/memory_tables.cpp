@@ -21,6 +21,13 @@ std::string denial_key(const AuditEntry& entry, std::int64_t window_s) {
   return key;
 }
 
+template <class Answer>
+Answer unavailable_answer() {
+  Answer answer;
+  answer.status = ReadStatus::unavailable;
+  return answer;
+}
+
 } // namespace
 
 CommitOutcome MemoryTables::commit(const Decision& decision) {
@@ -77,7 +84,52 @@ GarbageCollected MemoryTables::collect(const CollectGarbage& question) {
     record = outlived ? idempotency_.erase(record) : std::next(record);
     removed += outlived ? 1 : 0;
   }
+  if (question.fleet)
+    removed += fleet_.collect(question, *question.fleet);
   return {ReadStatus::ok, removed};
+}
+
+ContainerLoaded MemoryTables::load(const LoadContainer& question) const {
+  const std::lock_guard lock(mutex_);
+  if (unavailable_)
+    return {ReadStatus::unavailable, {}};
+  return {ReadStatus::ok, fleet_.load(question, clock_->now())};
+}
+
+ContainerLocated MemoryTables::find(const LocateContainer& question) const {
+  const std::lock_guard lock(mutex_);
+  if (unavailable_)
+    return {ReadStatus::unavailable, std::nullopt};
+  return {ReadStatus::ok, fleet_.find(question)};
+}
+
+EnrolmentLoaded MemoryTables::load(const LoadEnrolment& question) const {
+  const std::lock_guard lock(mutex_);
+  if (unavailable_)
+    return {ReadStatus::unavailable, {}};
+  return {ReadStatus::ok, fleet_.load(question)};
+}
+
+NodeBeaten MemoryTables::beat(const BeatNode& question) {
+  const std::lock_guard lock(mutex_);
+  if (unavailable_)
+    return {ReadStatus::unavailable, {}};
+  return {ReadStatus::ok, fleet_.beat(question, clock_->now())};
+}
+
+TranscriptFound MemoryTables::find(const FindTranscript& question) const {
+  const std::lock_guard lock(mutex_);
+  return unavailable_ ? unavailable_answer<TranscriptFound>() : fleet_.find(question);
+}
+
+FleetWork MemoryTables::find(const FindFleetWork& question) const {
+  const std::lock_guard lock(mutex_);
+  return unavailable_ ? unavailable_answer<FleetWork>() : fleet_.find(question, clock_->now());
+}
+
+FleetRows MemoryTables::fleet() const {
+  const std::lock_guard lock(mutex_);
+  return fleet_.rows();
 }
 
 void MemoryTables::set_clock(std::shared_ptr<const Clock> clock) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/memory_fleet.hpp"
 #include "storage/messages.hpp"
 
 namespace cleat::storage {
@@ -45,6 +46,12 @@ public:
   EventsFound find(const FindEvents& question) const;
   AgentEventsFound find(const FindAgentEvents& question) const;
   OverdueRuns find(const FindOverdueRuns& question) const;
+  ContainerLoaded load(const LoadContainer& question) const;
+  ContainerLocated find(const LocateContainer& question) const;
+  EnrolmentLoaded load(const LoadEnrolment& question) const;
+  NodeBeaten beat(const BeatNode& question);
+  TranscriptFound find(const FindTranscript& question) const;
+  FleetWork find(const FindFleetWork& question) const;
 
   /// The clock that leases and queues are judged by, in place of the machine's.
   void set_clock(std::shared_ptr<const Clock> clock);
@@ -65,6 +72,8 @@ public:
   std::vector<Message> messages_of(const Id& thread_id) const;
   /// The whole audit log in the order of ids.
   std::vector<AuditEntry> audit() const;
+  /// Everything around Runners: operations, bindings, transcripts, orphans, attempts and the rest, as they are now.
+  FleetRows fleet() const;
   /// How many decisions were committed so far, scripted ones included.
   std::int64_t commits() const;
 
@@ -72,8 +81,8 @@ private:
   /// A scope and a principal: the primary key of grants.
   using GrantKey = std::pair<Id, Id>;
   using KeyOfPrincipal = std::pair<Id, std::string>;
-  class Change;
-  class Verdict;
+  using Change = MemoryChange;
+  using Verdict = MemoryVerdict;
 
   /// The steps of a commit in the order of PostgreSQL's statements (memory_commit.cpp).
   CommitOutcome apply(const Decision& decision);
@@ -84,6 +93,8 @@ private:
   void update_sessions(Change& change, const Decision& decision, Verdict& verdict);
   void insert_sessions(Change& change, const Decision& decision, Verdict& verdict);
   void write_rows(Change& change, const Decision& decision, Verdict& verdict);
+  void write_row(Change& change, const RowWrite& row, Verdict& verdict);
+  void write_fleet(Change& change, const Decision& decision, Verdict& verdict);
   void insert_messages(Change& change, const Decision& decision, Verdict& verdict);
   void update_runs(Change& change, const Decision& decision, Verdict& verdict);
   void insert_runs(Change& change, const Decision& decision, Verdict& verdict);
@@ -184,6 +195,7 @@ private:
   std::map<Id, AuditEntry> audit_;
   /// The entry that counts the denials of a window, by everything that makes denials equal.
   std::map<std::string, Id> denials_;
+  MemoryFleet fleet_{principals_};
 };
 
 } // namespace cleat::storage

@@ -137,6 +137,15 @@ struct LoadDirectory {
   std::optional<Id> token_id;
   std::optional<Id> referred_id;
   std::optional<Id> run_id = {};
+  std::optional<Id> account_id = {};
+  std::optional<std::string> secret_name = {}; ///< of that account
+  std::optional<Id> runner_id = {};
+  std::optional<Id> runner_token_id = {};
+  /// Brings its account, Runner, live binding and operations in flight.
+  std::optional<std::string> container_name = {};
+  std::optional<Id> orphan_id = {};
+  /// `nodes.timeout_s`: a server that has not been heard of for so long holds no Runner.
+  std::int64_t node_timeout_s = 0;
 };
 
 /// The facts that were asked for, all of one snapshot.
@@ -148,6 +157,8 @@ struct DirectoryLoaded {
 /// Read one page (or a small whole list) as `protocol/pages.hpp` describes it.
 struct ReadPage {
   PageQuery query;
+  /// `nodes.timeout_s`, for lists that say whether a Runner is connected.
+  std::int64_t node_timeout_s = 0;
 };
 
 /// The rows of that page, at most one more than its limit.
@@ -248,11 +259,24 @@ struct Bootstrapped {
   bool created = false;
 };
 
-/// Remove what its span has outlived: idempotency records past `expires_at`, commit markers past a day. At most
-/// `limit` rows of each kind a call.
+/// The spans of spec 04 section 8, in seconds.
+struct FleetSpans {
+  std::int64_t deadline_s = 0; ///< retention.deadline_s; retryable failures turn terminal after it as well
+  std::int64_t promoted_s = 0; ///< retention.promoted_s
+  std::int64_t failed_s = 0;   ///< retention.failed_s
+  std::int64_t orphan_s = 0;   ///< retention.orphan_s
+
+  bool operator==(const FleetSpans&) const = default;
+};
+
+/// Remove what its span has outlived: idempotency records past `expires_at`, commit markers past a day, operations and
+/// orphan diagnostics as spec 04 section 8 has it, nodes that have not been heard of for a day. At most `limit` rows of
+/// each kind a call.
 struct CollectGarbage {
   Timestamp now;
   std::int64_t limit = 0;
+  /// Without spans nothing around Runners is collected.
+  std::optional<FleetSpans> fleet = {};
 };
 
 /// How many rows were removed.
@@ -267,6 +291,120 @@ struct Ping {};
 /// The database answered, or did not.
 struct Pong {
   ReadStatus status = ReadStatus::ok;
+};
+
+/// Load a container's facts in one snapshot, with what a command names beside it.
+struct LoadContainer {
+  std::string name;
+  std::optional<Digest> handle = {};           ///< of `operation`
+  std::optional<Id> operation_id = {};         ///< of `operation`
+  std::optional<std::string> session_id = {};  ///< of `binding`
+  std::optional<Digest> reroute_of = {};       ///< the handle of a reroute's operation
+  std::optional<std::string> secret_name = {}; ///< of the account of `binding`
+  std::optional<Id> orphan_id = {};
+  /// `nodes.timeout_s`
+  std::int64_t node_timeout_s = 0;
+};
+
+/// The facts; `container` is absent where there is no such container.
+struct ContainerLoaded {
+  ReadStatus status = ReadStatus::ok;
+  ContainerFacts facts;
+};
+
+/// Find the container of an operation (by its handle's digest or its id), of a binding or of an orphan. One is given.
+struct LocateContainer {
+  std::optional<Digest> handle = {};
+  std::optional<Id> operation_id = {};
+  std::optional<std::string> session_id = {};
+  std::optional<Id> orphan_id = {};
+};
+
+/// The name of that container, which may be gone; nothing where nothing has what was asked for.
+struct ContainerLocated {
+  ReadStatus status = ReadStatus::ok;
+  std::optional<std::string> name;
+};
+
+/// Load what the enrolment of a Runner is decided on, by the digest of its token.
+struct LoadEnrolment {
+  Digest token{};
+  /// A Runner that is looked up without a token: one whose socket has gone.
+  std::optional<Id> runner_id = {};
+};
+
+/// The facts, all of one snapshot.
+struct EnrolmentLoaded {
+  ReadStatus status = ReadStatus::ok;
+  EnrolmentFacts facts;
+};
+
+/// A server says that it is alive, and which one it is.
+struct BeatNode {
+  Node node;
+};
+
+/// A Runner whose socket the asking node holds, as far as the database knows.
+struct HeldRunner {
+  Id runner_id;
+  std::int64_t epoch = 0;
+
+  bool operator==(const HeldRunner&) const = default;
+};
+
+/// The heartbeat is committed; these are the Runners that are this node's.
+struct NodeBeaten {
+  ReadStatus status = ReadStatus::ok;
+  std::vector<HeldRunner> held;
+};
+
+/// Read lines of a session's transcript behind `after`, in their order, at most `limit`.
+///
+/// With a principal, only where the session's binding is live and its, under the container's current attempt (spec 04
+/// section 3). A reader that names the lifetime it reads may read it to its end after the binding was released.
+struct FindTranscript {
+  std::string session_id;
+  std::optional<Id> principal_id;
+  /// The operation that began the lifetime.
+  std::optional<Id> lifetime;
+  std::int64_t after = 0;
+  std::int64_t limit = 0;
+  /// Only lines that were told to the agent.
+  bool only_input = false;
+};
+
+/// The lines, if the principal may see them.
+struct TranscriptFound {
+  ReadStatus status = ReadStatus::ok;
+  bool visible = false;
+  /// Whether the binding is live; a lifetime that has ended gets no more lines.
+  bool live = false;
+  /// The operation that began the lifetime that is read.
+  Id lifetime;
+  std::vector<TranscriptLine> lines;
+  /// The place of the transcript's last line.
+  std::int64_t through = 0;
+};
+
+/// Find containers whose operations have to be looked after, and count what operators watch.
+struct FindFleetWork {
+  Timestamp now;
+  /// retention.deadline_s
+  std::int64_t deadline_s = 0;
+  /// Operations in flight that were dispatched longer ago than this are asked about, by the node that holds the Runner.
+  std::int64_t ask_after_ms = 0;
+  Id node_id;
+  std::int64_t node_timeout_s = 0;
+  std::int64_t limit = 0;
+};
+
+/// Their names, without doubles, and the counts.
+struct FleetWork {
+  ReadStatus status = ReadStatus::ok;
+  std::vector<std::string> containers;
+  std::int64_t open_orphans = 0;
+  std::int64_t in_flight = 0;
+  std::int64_t connected_runners = 0;
 };
 
 } // namespace cleat::storage

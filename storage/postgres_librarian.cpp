@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -10,6 +11,7 @@
 #include "base/log.hpp"
 #include "storage/pg/database.hpp"
 #include "storage/pg/directory.hpp"
+#include "storage/pg/fleet_loading.hpp"
 #include "storage/postgres_actors.hpp"
 
 namespace cleat::storage {
@@ -47,7 +49,7 @@ librarian_actor::behavior_type librarian(librarian_actor::stateful_pointer<Libra
       return DirectoryLoaded{status_of(facts.has_value()), facts ? std::move(*facts) : DirectoryFacts{}};
     },
     [&state](const ReadPage& question) {
-      auto rows = state.read([&](pg::Connection& connection) { return pg::read_page(connection, question.query); });
+      auto rows = state.read([&](pg::Connection& connection) { return pg::read_page(connection, question); });
       return PageRead{status_of(rows.has_value()), rows ? std::move(*rows) : PageRows{}};
     },
     [&state](const Bootstrap& question) {
@@ -60,6 +62,14 @@ librarian_actor::behavior_type librarian(librarian_actor::stateful_pointer<Libra
       const auto removed =
         state.read([&](pg::Connection& connection) { return pg::collect_garbage(connection, question); });
       return GarbageCollected{status_of(removed.has_value()), removed.value_or(0)};
+    },
+    [&state](const LoadEnrolment& question) {
+      auto facts = state.read([&](pg::Connection& connection) { return pg::load_enrolment(connection, question); });
+      return EnrolmentLoaded{status_of(facts.has_value()), facts ? std::move(*facts) : EnrolmentFacts{}};
+    },
+    [&state](const BeatNode& question) {
+      auto held = state.read([&](pg::Connection& connection) { return pg::beat(connection, question); });
+      return NodeBeaten{status_of(held.has_value()), held ? std::move(*held) : std::vector<HeldRunner>{}};
     },
     [&state](const Ping&) { return Pong{status_of(state.read(pg::takes_writes).value_or(false))}; },
   };

@@ -31,6 +31,8 @@ struct LoaderState {
   Waiting<FindToken, TokenFound> tokens;
   Waiting<FindIdempotency, IdempotencyFound> keys;
   Waiting<LocateRun, RunLocated> runs;
+  Waiting<LoadContainer, ContainerLoaded> containers;
+  Waiting<LocateContainer, ContainerLocated> locations;
   bool flushing = false;
 
   template <class Answer, class Question>
@@ -43,7 +45,7 @@ struct LoaderState {
 
 std::int64_t LoaderState::pending() const {
   return std::ssize(threads.questions) + std::ssize(tokens.questions) + std::ssize(keys.questions) +
-         std::ssize(runs.questions);
+         std::ssize(runs.questions) + std::ssize(containers.questions) + std::ssize(locations.questions);
 }
 
 template <class Answer, class Question>
@@ -68,14 +70,19 @@ void LoaderState::on_flush() {
   auto some_tokens = tokens.take(room);
   auto some_keys = keys.take(room);
   auto some_runs = runs.take(room);
+  auto some_locations = locations.take(room);
+  auto some_containers = containers.take(room);
   auto some_threads = threads.take(room);
-  pg::Questions questions{std::move(some_threads.questions), std::move(some_tokens.questions),
-                          std::move(some_keys.questions), std::move(some_runs.questions)};
+  pg::Questions questions{std::move(some_threads.questions),    std::move(some_tokens.questions),
+                          std::move(some_keys.questions),       std::move(some_runs.questions),
+                          std::move(some_containers.questions), std::move(some_locations.questions)};
   pg::Answers answers = load(questions);
   some_threads.deliver(answers.threads);
   some_tokens.deliver(answers.tokens);
   some_keys.deliver(answers.keys);
   some_runs.deliver(answers.runs);
+  some_containers.deliver(answers.containers);
+  some_locations.deliver(answers.locations);
   if (pending() > 0)
     await_flush();
 }
@@ -105,6 +112,8 @@ loader_self::behavior_type loader(loader_self::stateful_pointer<LoaderState> sel
     [&state](FindToken& question) { return state.ask<TokenFound>(state.tokens, question); },
     [&state](FindIdempotency& question) { return state.ask<IdempotencyFound>(state.keys, question); },
     [&state](LocateRun& question) { return state.ask<RunLocated>(state.runs, question); },
+    [&state](LoadContainer& question) { return state.ask<ContainerLoaded>(state.containers, question); },
+    [&state](LocateContainer& question) { return state.ask<ContainerLocated>(state.locations, question); },
     [&state](caf::flush_atom) { state.on_flush(); },
   };
 }

@@ -31,6 +31,7 @@ struct LogReaderState {
   std::int64_t max_pending = 0;
   Waiting<FindEvents, EventsFound> events;
   Waiting<FindAgentEvents, AgentEventsFound> agent_events;
+  Waiting<FindTranscript, TranscriptFound> transcripts;
   bool flushing = false;
 
   /// What `work` answers; nothing where it fails, which is logged.
@@ -68,7 +69,7 @@ std::invoke_result_t<Work, pg::LogReading&> LogReaderState::answer(Work work) {
 }
 
 std::int64_t LogReaderState::pending() const {
-  return std::ssize(events.questions) + std::ssize(agent_events.questions);
+  return std::ssize(events.questions) + std::ssize(agent_events.questions) + std::ssize(transcripts.questions);
 }
 
 template <class Answer, class Question>
@@ -91,11 +92,14 @@ void LogReaderState::on_flush() {
   // Where the database is away nobody is kept waiting for the next try to connect.
   std::int64_t room = logs->reachable() ? max_batch : pending();
   auto some_agent_events = agent_events.take(room); // first, because agents are few and wait for their work
+  auto some_transcripts = transcripts.take(room);
   auto some_events = events.take(room);
-  const pg::LogQuestions questions{std::move(some_events.questions), std::move(some_agent_events.questions)};
+  const pg::LogQuestions questions{std::move(some_events.questions), std::move(some_agent_events.questions),
+                                   std::move(some_transcripts.questions)};
   auto found = read([&](pg::LogReading& reading) { return reading.find(questions); }).value_or(pg::LogAnswers{});
   some_events.deliver(found.events);
   some_agent_events.deliver(found.agent_events);
+  some_transcripts.deliver(found.transcripts);
   if (pending() > 0)
     await_flush();
 }
@@ -112,6 +116,10 @@ log_reader_self::behavior_type log_reader(log_reader_self::stateful_pointer<LogR
     [&state](FindEvents& question) { return state.ask<EventsFound>(state.events, question); },
     [&state](FindAgentEvents& question) { return state.ask<AgentEventsFound>(state.agent_events, question); },
     [&state](const FindOverdueRuns& question) {
+      return state.answer([&](pg::LogReading& logs) { return logs.find(question); });
+    },
+    [&state](FindTranscript& question) { return state.ask<TranscriptFound>(state.transcripts, question); },
+    [&state](const FindFleetWork& question) {
       return state.answer([&](pg::LogReading& logs) { return logs.find(question); });
     },
     [&state](caf::flush_atom) { state.on_flush(); },

@@ -28,6 +28,13 @@ struct RuleOptions {
   std::int64_t runs_held_max = limits::runs_held_max;
   /// `audit.deny_aggregate_window_s`, for denials that are found while something else is decided.
   std::int64_t deny_aggregate_window_s = limits::deny_aggregate_window_s;
+  /// `retention.deadline_s`, `retention.promoted_s`, `retention.failed_s`: how long an operation may be in flight or be
+  /// retried, and how long its handle is known afterwards (spec 04 section 8).
+  std::int64_t operation_deadline_s = limits::retention_deadline_s;
+  std::int64_t operation_promoted_s = limits::retention_promoted_s;
+  std::int64_t operation_failed_s = limits::retention_failed_s;
+  /// `runner.cleanup_timeout_s`
+  std::int64_t cleanup_timeout_s = limits::runner_cleanup_timeout_s;
 };
 
 /// What every rule is given: who asks, when, where ids come from, and the configuration.

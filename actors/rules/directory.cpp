@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/rules/directory_parts.hpp"
+#include "actors/rules/fleet_parts.hpp"
 
 namespace cleat::rules {
 namespace directory {
@@ -124,6 +125,7 @@ Targets targets(const DirectoryOperation& operation) {
                       [](const op::ListPrincipals&) { return Targets{}; },
                       [](const op::GetMe&) { return Targets{}; },
                       [](const op::ListAudit&) { return Targets{}; },
+                      [](const auto& o) { return directory::targets_of(o); },
                     },
                     operation);
 }
@@ -187,6 +189,7 @@ AuditSubject audit_subject(const DirectoryOperation& operation, const DirectoryF
                       },
                       [&](const op::GetMe&) { return instance("me.read"); },
                       [&](const op::ListAudit&) { return instance("audit.list"); },
+                      [&](const auto& o) { return directory::audit_of(o, facts, actor); },
                     },
                     operation);
 }

@@ -13,7 +13,8 @@
 #include "protocol/facts.hpp"
 #include "protocol/pages.hpp"
 
-/// Provisioning and lists (spec 05 "Surface"): spaces, channels, threads, principals, tokens, grants, audit. One
+/// Provisioning and lists (spec 05 "Surface"): spaces, channels, threads, principals, tokens, grants, audit, accounts,
+/// Runners, containers. One
 /// flow for all: `targets` says what to load, `decide` says what comes of it. The history of sessions is not among
 /// them, because it is read with its thread (`rules::list`).
 namespace cleat::rules {
@@ -28,6 +29,12 @@ struct Targets {
   std::optional<Id> referred_id = {};
   /// Brings its thread.
   std::optional<Id> run_id = {};
+  std::optional<Id> account_id = {};
+  std::optional<std::string> secret_name = {}; ///< of that account
+  std::optional<Id> runner_id = {};
+  std::optional<Id> runner_token_id = {};
+  /// Brings its account, Runner, live binding and operations in flight.
+  std::optional<std::string> container_name = {};
 };
 
 /// What to load for an operation.
@@ -42,13 +49,15 @@ struct ReadList {
 /// What an allowed operation comes to: commit this, answer this, or read that list.
 using Step = std::variant<Decision, Reply, ReadList>;
 
-/// A fresh bearer secret, drawn by the caller, because a rule draws no lots.
+/// What the caller does with secrets beforehand, because a rule draws no lots and knows no keys: a fresh bearer secret
+/// for the creation of a token, or the sealed value of an account's secret, which is absent without a master key.
 struct Secret {
-  std::string text;
+  std::string text = {};
   Digest digest{};
+  std::optional<std::string> sealed = {};
 };
 
-/// Decides an operation on its facts. `secret` is used by the creation of a token alone.
+/// Decides an operation on its facts. `secret` is used by the creation of a token and by secrets alone.
 Result<Step> decide(const DirectoryOperation& operation, const DirectoryFacts& facts, const Secret& secret,
                     const RuleContext& context);
 

@@ -4,7 +4,7 @@
 
 /// The rules behind `rules::decide`, one function an operation. Facts hold what `targets` asked for, as far as it
 /// exists. Reads and writes of places (spaces, channels, threads) stand in `places.cpp`, of people (principals,
-/// tokens, grants) in `people.cpp`.
+/// tokens, grants) in `people.cpp`; what is around Runners is declared in `fleet_parts.hpp`.
 namespace cleat::rules::directory {
 
 /// What every part is given.

@@ -33,6 +33,7 @@ std::string text_of(const Announcement& announcement) {
   std::string text = std::string("Cleat ") + version + " is ready.\n\n";
   text += "  address      " + announcement.url + "\n";
   text += "  API          " + announcement.url + "/docs\n";
+  text += "  Runners      " + announcement.runner + "\n";
   text += "  database     " + announcement.database + "\n";
   text += "  owner token  ";
   text += announcement.owner_token_file.empty() ? "not in this data folder" : announcement.owner_token_file.string();

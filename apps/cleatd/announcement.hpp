@@ -9,6 +9,8 @@ namespace cleat::cleatd {
 /// What the text at the terminal says once the server is ready.
 struct Announcement {
   std::string url;
+  /// HOST:PORT for Runners.
+  std::string runner;
   /// For people: which database, without user and password.
   std::string database;
   /// Empty when no token file opens this database.

@@ -26,7 +26,7 @@ struct Options {
 std::string placeholder(const Key& key) {
   if (key.name == "data")
     return "DIR";
-  return key.name == "http.listen" ? "HOST:PORT" : "URL";
+  return key.name == "database.url" ? "URL" : "HOST:PORT";
 }
 
 void add_options(CLI::App& app, Options& options) {

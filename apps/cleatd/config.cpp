@@ -6,8 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include <arpa/inet.h>
 #include <toml++/toml.h>
+
+#include "base/addresses.hpp"
 
 namespace cleat::cleatd {
 namespace {
@@ -158,7 +159,44 @@ void apply_options(Config& config, const Values& options) {
   }
 }
 
+namespace {
+
+/// A listener that other machines can reach has TLS, or was allowed to go without.
+void validate_listener(const Config& config, const std::string& address, const std::string& key,
+                       const std::vector<std::string>& files) {
+  const auto listen = parse_listen(address, key + ".listen");
+  const bool some = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
+  const bool all = std::ranges::none_of(files, [](const auto& file) { return file.empty(); });
+  if (some && !all)
+    throw ConfigError("Of the files for the TLS of " + key + ".listen some are missing; set " + key + ".certificate, " +
+                      key + ".key" + (files.size() > 2 ? " and " + key + ".ca" : "") + " together.");
+  if (!all && !is_loopback(listen.host) && !config.http_insecure)
+    throw ConfigError(key + ".listen is '" + address + "', which other machines can reach, without TLS. Set " + key +
+                      ".certificate and " + key + ".key, or allow it with --insecure.");
+}
+
+void validate_fleet(const Config& config) {
+  validate_listener(config, config.runner_listen, "runner", {config.runner_certificate, config.runner_key});
+  validate_listener(config, config.nodes_listen, "nodes",
+                    {config.nodes_certificate, config.nodes_key, config.nodes_ca});
+  if (config.runner_heartbeat_ms * 2 >= config.runner_timeout_s * 1000)
+    throw ConfigError("runner.timeout_s is " + std::to_string(config.runner_timeout_s) +
+                      "; make it longer than two of runner.heartbeat_ms.");
+  if (config.nodes_heartbeat_ms * 2 >= config.nodes_timeout_s * 1000)
+    throw ConfigError("nodes.timeout_s is " + std::to_string(config.nodes_timeout_s) +
+                      "; make it longer than two of nodes.heartbeat_ms.");
+  if (std::max(config.runner_wait_max_s, config.runner_stop_timeout_s) >= config.http_answer_timeout_s)
+    throw ConfigError("http.answer_timeout_s is " + std::to_string(config.http_answer_timeout_s) +
+                      "; make it longer than runner.wait_max_s and runner.stop_timeout_s.");
+  if (config.runner_input_max_bytes >= config.runner_max_frame_bytes)
+    throw ConfigError("runner.input_max_bytes is " + std::to_string(config.runner_input_max_bytes) +
+                      "; make it less than runner.max_frame_bytes.");
+}
+
+} // namespace
+
 void validate(const Config& config) {
+  validate_fleet(config);
   const auto listen = parse_listen(config.http_listen, "http.listen");
   if (!is_loopback(listen.host) && !config.http_insecure)
     throw ConfigError("http.listen is '" + config.http_listen +
@@ -200,27 +238,11 @@ std::string print(const Config& config) {
 }
 
 Listen parse_listen(std::string_view text, std::string_view key) {
-  const auto colon = text.rfind(':');
-  const auto port = colon == std::string_view::npos ? std::nullopt : parse_number(text.substr(colon + 1));
-  auto host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (bracketed)
-    host = host.substr(1, host.size() - 2);
-  const bool ambiguous = !bracketed && host.find(':') != std::string_view::npos;
-  if (!port || *port < 0 || *port > 65535 || host.empty() || ambiguous)
+  const auto address = parse_address(text);
+  if (!address)
     throw ConfigError(std::string(key) + " is '" + std::string(text) +
                       "'; use HOST:PORT, for example 127.0.0.1:7480 or [::1]:7480, with port 0 for a free one.");
-  return {std::string(host), static_cast<std::uint16_t>(*port)};
-}
-
-bool is_loopback(const std::string& host) {
-  in_addr v4{};
-  in6_addr v6{};
-  if (inet_pton(AF_INET, host.c_str(), &v4) == 1)
-    return (ntohl(v4.s_addr) >> 24U) == 127;
-  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1)
-    return IN6_IS_ADDR_LOOPBACK(&v6);
-  return host == "localhost";
+  return {address->host, address->port};
 }
 
 } // namespace cleat::cleatd

@@ -65,6 +65,38 @@ struct Config {
   std::int64_t actors_idle_s = limits::actor_idle_s;
   std::int64_t actors_thread_queue_max = limits::thread_queue_max;
 
+  std::string runner_listen = "127.0.0.1:7481";
+  std::string runner_certificate;
+  std::string runner_key;
+  std::int64_t runner_max_connections = limits::runner_max_connections;
+  std::int64_t runner_max_frame_bytes = limits::runner_max_frame_bytes;
+  std::int64_t runner_max_reports = limits::runner_max_reports;
+  std::int64_t runner_max_unsent_bytes = limits::runner_max_unsent_bytes;
+  std::int64_t runner_max_body_bytes = limits::runner_max_body_bytes;
+  std::int64_t runner_input_max_bytes = limits::input_max_bytes;
+  std::int64_t runner_heartbeat_ms = limits::runner_heartbeat_ms;
+  std::int64_t runner_timeout_s = limits::runner_timeout_s;
+  std::int64_t runner_reconnect_grace_s = limits::runner_reconnect_grace_s;
+  std::int64_t runner_wait_max_s = limits::runner_wait_max_s;
+  std::int64_t runner_stop_timeout_s = limits::runner_stop_timeout_s;
+  std::int64_t runner_cleanup_timeout_s = limits::runner_cleanup_timeout_s;
+  std::int64_t runner_ask_after_ms = limits::runner_ask_after_ms;
+  std::int64_t runner_watch_ms = limits::runner_watch_ms;
+  std::int64_t actors_container_queue_max = limits::container_queue_max;
+  std::string nodes_listen = "127.0.0.1:0";
+  std::string nodes_address;
+  std::string nodes_certificate;
+  std::string nodes_key;
+  std::string nodes_ca;
+  std::int64_t nodes_heartbeat_ms = limits::node_heartbeat_ms;
+  std::int64_t nodes_timeout_s = limits::node_timeout_s;
+  std::int64_t retention_deadline_s = limits::retention_deadline_s;
+  std::int64_t retention_promoted_s = limits::retention_promoted_s;
+  std::int64_t retention_failed_s = limits::retention_failed_s;
+  std::int64_t retention_orphan_s = limits::retention_orphan_s;
+  std::string secrets_master_key_file;
+  std::int64_t secrets_max_bytes = limits::secret_max_bytes;
+
   std::string database_url;
   std::int64_t database_max_batch = limits::max_batch;
   std::int64_t database_max_pending = limits::max_pending;
@@ -155,8 +187,5 @@ struct Listen {
 
 /// Splits HOST:PORT, with an IPv6 host in brackets. Throws `ConfigError` that names `key`.
 Listen parse_listen(std::string_view text, std::string_view key);
-
-/// Whether only this machine can reach the host.
-bool is_loopback(const std::string& host);
 
 } // namespace cleat::cleatd

@@ -17,6 +17,8 @@ namespace cleat::cleatd {
 namespace {
 
 constexpr const char* tokens_file = "demo.tokens";
+/// The token of the Runner that docs/examples/demo.sh starts.
+constexpr const char* runner_token_file = "demo.runner.token";
 /// Titles and ids of the threads to try things on, the first one first; exists once the world is complete.
 constexpr const char* complete_file = "demo.threads";
 
@@ -60,6 +62,13 @@ public:
   /// A new token of a principal. Its secret is shown this once and kept in no record, so it has no key.
   std::string new_token(const Id& of) {
     const op::CreateToken operation{of, TokenBody{"demo", std::nullopt}};
+    const auto answer = ask<Answer>(self_, frontends_.directory, DirectoryCommand{context({}), operation});
+    return text_of(granted(answer), "token");
+  }
+
+  /// A new token of a Runner, likewise.
+  std::string new_runner_token(const Id& of) {
+    const op::CreateRunnerToken operation{of, RunnerTokenBody{"demo", std::nullopt}};
     const auto answer = ask<Answer>(self_, frontends_.directory, DirectoryCommand{context({}), operation});
     return text_of(granted(answer), "token");
   }
@@ -184,6 +193,15 @@ void make_history(Caller& owner, Caller& alex, const People& people, const Place
   owner.bind("bind Release", places.release, "builder-release-1");
 }
 
+/// An account that Alex acts for, with a container under a Runner of the demo. Gives the Runner's token.
+std::string make_workshop(Caller& owner, const People& people) {
+  const Id account = id_of(owner.once("account", op::CreateAccount{NameBody{"Workshop"}}));
+  owner.once("subscriber", op::PutSubscriber{account, SubscriberBody{people.alex.id}});
+  const Id runner = id_of(owner.once("runner", op::CreateRunner{NameBody{"demo-runner"}}));
+  owner.once("container", op::CreateContainer{ContainerBody{"workshop", account, runner}});
+  return owner.new_runner_token(runner);
+}
+
 std::string make_tokens(Caller& owner, const People& people) {
   std::string text;
   for (const auto* person : {&people.alex, &people.sam, &people.robin})
@@ -208,7 +226,7 @@ std::optional<Id> first_thread(const std::string& lines) {
 std::optional<Id> complete_world(Caller& owner, const storage::DataFolder& folder) {
   const auto text = folder.read(complete_file);
   const auto thread = text ? first_thread(*text) : std::nullopt;
-  if (!thread || !folder.read(tokens_file) || !owner.sees(*thread))
+  if (!thread || !folder.read(tokens_file) || !folder.read(runner_token_file) || !owner.sees(*thread))
     return std::nullopt;
   return thread;
 }
@@ -231,6 +249,7 @@ Demo make_demo(caf::actor_system& system, const actors::Frontends& frontends, co
   grant_rights(as_owner, people, places);
   Caller as_alex(self, frontends, people.alex);
   make_history(as_owner, as_alex, people, places);
+  folder.write(runner_token_file, make_workshop(as_owner, people) + "\n");
   folder.write(tokens_file, make_tokens(as_owner, people));
   folder.write(complete_file, thread_lines(places));
   return {places.welcome.str()};

@@ -7,16 +7,23 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 #include <unistd.h>
 
 #include "actors/directory.hpp"
+#include "actors/fleet.hpp"
+#include "actors/fleet_watcher.hpp"
 #include "actors/herald.hpp"
+#include "actors/hub.hpp"
 #include "actors/janitor.hpp"
 #include "actors/lease_watcher.hpp"
+#include "actors/peers.hpp"
 #include "actors/registry.hpp"
+#include "actors/runner_listener.hpp"
 #include "apps/cleatd/announcement.hpp"
 #include "apps/cleatd/demo.hpp"
+#include "apps/cleatd/master_key.hpp"
 #include "apps/cleatd/owner.hpp"
 #include "apps/cleatd/room_options.hpp"
 #include "base/log.hpp"
@@ -34,6 +41,7 @@ constexpr const char* endpoints_file = "endpoints.json";
 caf::actor_system_config& prepared(caf::actor_system_config& system_config, const Config& config) {
   system_config.add_message_types<caf::id_block::cleat_storage>();
   system_config.add_message_types<caf::id_block::cleat_actors>();
+  actors::prepare_network(system_config, peers_options(config, {}));
   // Workers that look for work share one queue. The default, stealing, polls with short sleeps, and these wake-ups cost
   // more than the queue's lock where there are few cores (docs/operating/performance.md).
   system_config.set("scheduler.policy", caf::atom("sharing"));
@@ -41,16 +49,18 @@ caf::actor_system_config& prepared(caf::actor_system_config& system_config, cons
   return system_config;
 }
 
-std::string url_of(const Listen& listen, std::uint16_t port) {
-  const bool v6 = listen.host.find(':') != std::string::npos;
-  return "http://" + (v6 ? "[" + listen.host + "]" : listen.host) + ":" + std::to_string(port);
+/// HOST:PORT, with an IPv6 host in brackets.
+std::string address_of(const std::string& host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 } // namespace
 
 /// Everything that exists while requests are served. Members are taken apart from the last to the first.
 struct Instance::Actors {
-  Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics)
+  Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics,
+         std::shared_ptr<const MasterKey> master_key)
     : system(prepared(system_config, config)),
       store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
     auto dependencies = std::make_shared<actors::Dependencies>();
@@ -59,9 +69,19 @@ struct Instance::Actors {
     dependencies->ids = ids;
     dependencies->metrics = metrics;
     dependencies->options = actor_options(config);
+    dependencies->options.fleet.node.id = ids->next(clock->now());
+    peers = actors::start_peers(system, peers_options(config, dependencies->options.fleet.node.id));
+    dependencies->options.fleet.node.address = peers.address;
+    dependencies->options.fleet.master_key = std::move(master_key);
     janitor = actors::spawn_janitor(system, dependencies);
-    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies),
-                 actors::spawn_herald(system, dependencies), store};
+    hub = actors::spawn_hub(system, dependencies);
+    const auto herald = actors::spawn_herald(system, dependencies);
+    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies), herald,
+                 store, actors::spawn_fleet(system, dependencies, hub, herald)};
+    actors::join_peers(peers, hub, frontends.fleet);
+    fleet_watcher = actors::spawn_fleet_watcher(system, dependencies, frontends.fleet);
+    runner_listener =
+      actors::start_runner_listener(system, dependencies, hub, frontends.fleet, runner_listener_options(config));
     lease_watcher = actors::spawn_lease_watcher(system, dependencies, frontends.registry);
     server =
       std::make_unique<http::Server>(http_options(config), http::Dependencies{system, frontends, metrics, clock});
@@ -74,6 +94,11 @@ struct Instance::Actors {
   ~Actors() {
     server.reset();
     constexpr auto reason = caf::exit_reason::user_shutdown;
+    caf::anon_send_exit(runner_listener.handle, reason);
+    caf::anon_send_exit(fleet_watcher, reason);
+    caf::anon_send_exit(frontends.fleet, reason);
+    caf::anon_send_exit(peers.handle, reason);
+    end_and_wait(hub); // it marks its Runners as gone, for which it needs storage
     caf::anon_send_exit(frontends.registry, reason);
     caf::anon_send_exit(frontends.directory, reason);
     caf::anon_send_exit(janitor, reason);
@@ -85,6 +110,13 @@ struct Instance::Actors {
     caf::anon_send_exit(store.log_reader, reason);
   }
 
+  void end_and_wait(const actors::hub_actor& actor) {
+    caf::scoped_actor self(system);
+    self->monitor(actor);
+    self->send_exit(actor, caf::exit_reason::user_shutdown);
+    self->receive([](const caf::down_msg&) {});
+  }
+
   const std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   const std::shared_ptr<IdSource> ids = std::make_shared<RandomIdSource>();
   caf::actor_system_config system_config;
@@ -92,6 +124,10 @@ struct Instance::Actors {
   storage::Store store;
   actors::janitor_actor janitor;
   actors::lease_watcher_actor lease_watcher;
+  actors::Peers peers;
+  actors::hub_actor hub;
+  actors::fleet_watcher_actor fleet_watcher;
+  actors::RunnerListener runner_listener;
   actors::Frontends frontends;
   std::unique_ptr<http::Server> server;
   Owner owner;
@@ -115,19 +151,24 @@ void Instance::start_database() {
 }
 
 void Instance::start_serving() {
-  actors_ = std::make_unique<Actors>(config_, database_url_, metrics_);
+  actors_ = std::make_unique<Actors>(config_, database_url_, metrics_,
+                                     load_master_key(folder_, config_.secrets_master_key_file));
   actors_->owner =
     make_owner(actors_->system, actors_->store, folder_, config_.owner_token_file, *actors_->ids, *actors_->clock);
   if (config_.demo)
     actors_->demo = make_demo(actors_->system, actors_->frontends, folder_, actors_->owner);
   const auto listen = parse_listen(config_.http_listen, "http.listen");
-  url_ = url_of(listen, actors_->server->start());
-  folder_.write(endpoints_file, R"({"http": ")" + url_ + R"(", "pid": )" + std::to_string(getpid()) + "}\n");
+  url_ = "http://" + address_of(listen.host, actors_->server->start());
+  runner_address_ =
+    address_of(parse_listen(config_.runner_listen, "runner.listen").host, actors_->runner_listener.port);
+  folder_.write(endpoints_file, R"({"http": ")" + url_ + R"(", "runner": ")" + runner_address_ + R"(", "pid": )" +
+                                  std::to_string(getpid()) + "}\n");
 }
 
 std::string Instance::announcement() const {
   Announcement announcement;
   announcement.url = url_;
+  announcement.runner = runner_address_;
   announcement.database = embedded_ ? "embedded PostgreSQL in " + (folder_.path() / "postgres").string()
                                     : storage::describe_database(config_.database_url);
   announcement.owner_token_file = actors_->owner.token_file;

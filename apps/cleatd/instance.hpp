@@ -46,6 +46,8 @@ private:
   std::unique_ptr<Actors> actors_;
   /// Where HTTP is served.
   std::string url_;
+  /// Where Runners connect, HOST:PORT.
+  std::string runner_address_;
 };
 
 } // namespace cleat::cleatd

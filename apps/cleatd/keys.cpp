@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/cleatd/keys_fleet.hpp"
+
 // The table of every key. docs/operating/configuration.md says the same to people; a test holds the two together.
 namespace cleat::cleatd {
 namespace {
@@ -156,8 +158,8 @@ std::vector<Key> embedded_keys() {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> result;
-    for (const auto& part :
-         {process_keys(), http_keys(), rate_keys(), rule_keys(), run_keys(), database_keys(), embedded_keys()})
+    for (const auto& part : {process_keys(), http_keys(), rate_keys(), rule_keys(), run_keys(), fleet_keys(),
+                             database_keys(), embedded_keys()})
       result.insert(result.end(), part.begin(), part.end());
     return result;
   }();

@@ -29,6 +29,32 @@ storage::DatabaseOptions database_options(const Config& config, const std::strin
   return options;
 }
 
+namespace {
+
+actors::FleetOptions fleet_options(const Config& config) {
+  actors::FleetOptions options;
+  options.heartbeat_ms = config.runner_heartbeat_ms;
+  options.timeout_s = config.runner_timeout_s;
+  options.reconnect_grace_s = config.runner_reconnect_grace_s;
+  options.stop_timeout_s = config.runner_stop_timeout_s;
+  options.cleanup_timeout_s = config.runner_cleanup_timeout_s;
+  options.watch_ms = config.runner_watch_ms;
+  options.ask_after_ms = config.runner_ask_after_ms;
+  options.max_frame_bytes = config.runner_max_frame_bytes;
+  options.max_body_bytes = config.runner_max_body_bytes;
+  options.max_connections = config.runner_max_connections;
+  options.max_unsent_bytes = config.runner_max_unsent_bytes;
+  options.max_reports = config.runner_max_reports;
+  options.container_queue_max = config.actors_container_queue_max;
+  options.node_heartbeat_ms = config.nodes_heartbeat_ms;
+  options.node_timeout_s = config.nodes_timeout_s;
+  options.spans = {config.retention_deadline_s, config.retention_promoted_s, config.retention_failed_s,
+                   config.retention_orphan_s};
+  return options;
+}
+
+} // namespace
+
 actors::ActorOptions actor_options(const Config& config) {
   actors::ActorOptions options;
   options.rules.default_currency = config.agent_default_currency;
@@ -42,8 +68,33 @@ actors::ActorOptions actor_options(const Config& config) {
   options.rules.run_lease_s = config.runs_lease_s;
   options.rules.run_queued_timeout_s = config.runs_queued_timeout_s;
   options.rules.runs_held_max = config.runs_held_max;
+  options.rules.operation_deadline_s = config.retention_deadline_s;
+  options.rules.operation_promoted_s = config.retention_promoted_s;
+  options.rules.operation_failed_s = config.retention_failed_s;
+  options.rules.cleanup_timeout_s = config.runner_cleanup_timeout_s;
+  options.fleet = fleet_options(config);
   options.runs_watch_ms = config.runs_watch_ms;
   options.events_watch_ms = config.events_watch_ms;
+  return options;
+}
+
+actors::RunnerListenerOptions runner_listener_options(const Config& config) {
+  const auto listen = parse_listen(config.runner_listen, "runner.listen");
+  return {listen.host, listen.port, config.runner_certificate, config.runner_key, config.http_insecure};
+}
+
+actors::PeersOptions peers_options(const Config& config, const Id& node_id) {
+  const auto listen = parse_listen(config.nodes_listen, "nodes.listen");
+  actors::PeersOptions options;
+  options.host = listen.host;
+  options.port = listen.port;
+  options.address_host = config.nodes_address;
+  options.certificate_file = config.nodes_certificate;
+  options.key_file = config.nodes_key;
+  options.ca_file = config.nodes_ca;
+  options.insecure = config.http_insecure;
+  options.node_id = node_id;
+  options.node_timeout_s = config.nodes_timeout_s;
   return options;
 }
 
@@ -71,6 +122,9 @@ http::HttpOptions http_options(const Config& config) {
   options.ready_timeout = seconds(config.http_ready_timeout_s);
   options.token_cache_age = milliseconds(config.http_token_cache_ms);
   options.poll_wait_max = seconds(config.agent_poll_wait_max_s);
+  options.runner_wait_max = seconds(config.runner_wait_max_s);
+  options.input_max_bytes = static_cast<std::size_t>(config.runner_input_max_bytes);
+  options.secret_max_bytes = static_cast<std::size_t>(config.secrets_max_bytes);
   options.heartbeat = seconds(config.events_heartbeat_s);
   options.rates = {
     config.rate_read_per_s,  config.rate_trigger_per_s, config.rate_agent_runtime_per_s,

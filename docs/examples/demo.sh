@@ -2,10 +2,15 @@
 # What scripts/run --demo shows: the example adapter works for the agent Lotse, and Alex talks to it in three threads, so
 # that every session mode and a binding that fails open are seen once. Leaves the adapter running as long as the server.
 #
-#   docs/examples/demo.sh DATA_FOLDER SERVER_PID
+# A Runner starts an agent in the container `workshop` as well: Alex talks to it, stops it, and resumes its session.
+#
+#   docs/examples/demo.sh DATA_FOLDER SERVER_PID PROGRAMS
+#
+# PROGRAMS is the folder of the built programs.
 set -euo pipefail
 data=$1
 server_pid=$2
+programs=$3
 here=$(dirname "${BASH_SOURCE[0]}")
 
 say() {
@@ -20,11 +25,15 @@ thread_of() {
   awk -v title="$1" '$1 == title { print $2 }' "$data/demo.threads"
 }
 
-# ask METHOD PATH [BODY]: as Alex.
+# ask METHOD PATH [BODY] [-H HEADER]: as Alex.
 ask() {
-  local options=(-sS -X "$1" -H "@$scratch/alex")
-  [[ $# -lt 3 ]] || options+=(-H 'Content-Type: application/json' -d "$3")
-  curl "${options[@]}" "$(jq -r .http "$data/endpoints.json")$2"
+  local method=$1 path=$2 options=(-sS -H "@$scratch/alex")
+  shift 2
+  if [[ $# -gt 0 && $1 != -* ]]; then
+    options+=(-H 'Content-Type: application/json' -d "$1")
+    shift
+  fi
+  curl -X "$method" "${options[@]}" "$@" "$(jq -r .http "$data/endpoints.json")$path"
 }
 
 server_runs() {
@@ -62,7 +71,8 @@ done
 umask 077
 scratch=$(mktemp -d)
 adapter=
-trap '[[ -z $adapter ]] || kill "$adapter" 2>/dev/null; rm -rf "$scratch"' EXIT
+runner=
+trap 'for program in $adapter $runner; do kill "$program" 2>/dev/null; done; rm -rf "$scratch"' EXIT
 printf 'Authorization: Bearer %s\n' "$(token_of Alex)" >"$scratch/alex"
 token_of Lotse >"$scratch/lotse"
 
@@ -81,7 +91,60 @@ say 'a session that was bound by hand: mode bind'
 say_to Invoices 'Go on, please.'
 say 'an imported session that the runtime has lost: mode bind, then one line, and the work goes on'
 say_to Archive 'Where were we?'
-say "that was it; the adapter goes on. Read along: $(jq -r .http "$data/endpoints.json")/v1/events"
-while server_runs && kill -0 "$adapter" 2>/dev/null; do
+# A Runner with one container, whose agent answers line by line.
+mkdir -p "$data/demo.runner/workshop"
+cat >"$data/demo.runner/config.toml" <<CONFIG
+[containers.workshop]
+driver = "process"
+command = ["$(realpath "$programs")/cleat-echo-agent/cleat-echo-agent"]
+folder = "$(realpath "$data")/demo.runner/workshop"
+CONFIG
+"$programs/cleat-runner/cleat-runner" --server "$(jq -r .runner "$data/endpoints.json")" --token-file "$data/demo.runner.token" \
+  --state "$data/demo.runner/state" --config "$data/demo.runner/config.toml" &
+runner=$!
+
+# transcript SESSION: what was told and said so far.
+transcript() {
+  ask GET "/v1/agent-sessions/$1/transcript?limit=200" -H 'Accept: application/json' |
+    jq -r '.items[] | "demo:   " + (if .direction == "in" then "Alex: " else "agent: " end) + .line'
+}
+
+# start BODY: starts or resumes an agent; gives its session.
+start() {
+  local answer
+  for _ in {1..50}; do
+    answer=$(ask POST /v1/containers/workshop/agent-sessions "$1" -H 'Prefer: wait=10')
+    [[ $(jq -r '.code // empty' <<<"$answer") == runner_unavailable ]] || break
+    sleep 0.2
+  done
+  jq -r '.session_id // empty' <<<"$answer"
+}
+
+# tell SESSION LINE: says a line, and waits for the answer to it.
+tell() {
+  local before
+  before=$(transcript "$1" | wc -l)
+  ask POST "/v1/agent-sessions/$1/input" "$(jq -n --arg line "$2" '{line: $line}')" >/dev/null
+  for _ in {1..50}; do
+    [[ $(transcript "$1" | wc -l) -lt $((before + 2)) ]] || break
+    sleep 0.1
+  done
+}
+
+say 'an agent in the container workshop, under an id that the server has made'
+session=$(start '{}')
+if [[ -n $session ]]; then
+  tell "$session" 'Hello!'
+  transcript "$session"
+  ask POST "/v1/agent-sessions/$session/stop" '{}' >/dev/null
+  say 'stopped, and resumed: the same session, with its conversation'
+  start "$(jq -n --arg id "$session" '{resume_session_id: $id}')" >/dev/null
+  tell "$session" 'Do you remember me?'
+  transcript "$session"
+else
+  say 'the container is busy; an agent may be running there already'
+fi
+say "that was it; the adapter and the Runner go on. Read along: $(jq -r .http "$data/endpoints.json")/v1/events"
+while server_runs && kill -0 "$adapter" 2>/dev/null && kill -0 "$runner" 2>/dev/null; do
   sleep 1
 done

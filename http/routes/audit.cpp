@@ -21,13 +21,9 @@ Result<AuditPage> audit_page(const Query& query) {
       errors.push_back({"/outcome", FieldCode::unknown_value});
     page.allowed = *outcome == "allow";
   }
-  auto range = page_of(query);
-  if (!range && range.error().code != Code::validation_failed)
-    return tl::unexpected(std::move(range).error());
+  auto range = page_with(query, std::move(errors));
   if (!range)
-    errors.insert(errors.end(), range.error().errors.begin(), range.error().errors.end());
-  if (!errors.empty())
-    return refuse(std::move(errors));
+    return tl::unexpected(std::move(range).error());
   page.range = *range;
   return page;
 }

@@ -1,10 +1,9 @@
 #include "http/accept.hpp"
 #include "http/event_stream.hpp"
 #include "http/log_tail.hpp"
-#include "http/problem.hpp"
 #include "http/routes/parameters.hpp"
 #include "http/routes/tables.hpp"
-#include "protocol/render.hpp"
+#include "http/routes/waiting.hpp"
 
 /// The event log and the agents' own events, for readers that wait (spec 03 sections 10 and 11).
 namespace cleat::http {
@@ -15,17 +14,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array<std::string_view, 3> poll_parameters{"after", "wait_s", "limit"};
 constexpr std::array<std::string_view, 6> event_parameters{"after",      "limit",     "space_id",
                                                            "channel_id", "thread_id", "type"};
-
-Outgoing page(const LogItems& items) {
-  return http::render(Reply{200, cleat::render::log_page(items), {}, false});
-}
-
-/// No seat is left: the client comes back later, on another connection, so that this one's thread is free meanwhile.
-Outgoing no_seat() {
-  auto outgoing = problem({Code::overloaded});
-  outgoing.close = true;
-  return outgoing;
-}
 
 Result<Outgoing> poll(WaitingCall& call) {
   Parameters query(call.query);
@@ -40,8 +28,9 @@ Result<Outgoing> poll(WaitingCall& call) {
   const auto read = [&call, limit](const RequestContext& context, std::int64_t behind) {
     return call.backend.agent_events({context, behind, limit});
   };
-  const auto agent = call.context.actor->id;
-  LogTail tail(call.backend, std::move(call.credentials), std::move(call.context), agent, read, after);
+  AwaitLog own;
+  own.agent_id = call.context.actor->id;
+  LogTail tail(call.backend, std::move(call.credentials), std::move(call.context), std::move(own), read, after);
   std::optional<WaitingRoom::Seat> seat;
   for (bool goes_on = true;;) {
     auto found = tail.next();
@@ -49,7 +38,7 @@ Result<Outgoing> poll(WaitingCall& call) {
       return tl::unexpected(std::move(found).error());
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (!found->items.empty() || left.count() <= 0 || !goes_on)
-      return page(*found);
+      return log_page(*found);
     if (!seat && !(seat = call.room.enter()))
       return no_seat();
     // A server that drains and a client that has gone get what there is, which is the page that was just read or the
@@ -62,19 +51,7 @@ Result<Outgoing> event_page(WaitingCall& call, const EventFilter& filter, std::i
   auto found = call.backend.events({std::move(call.context), filter, after, limit});
   if (!found)
     return tl::unexpected(std::move(found).error());
-  return page(*found);
-}
-
-/// Where a stream begins: behind the last event that the client has, else where the query says, else at the beginning,
-/// because then nothing is left out.
-Result<std::int64_t> begin_of(const HeaderFields& headers, std::int64_t after) {
-  const auto values = values_of(headers, "Last-Event-ID");
-  if (values.empty())
-    return after;
-  const auto seq = values.size() == 1 ? whole_number(values[0], 0, max_seq) : std::nullopt;
-  if (!seq)
-    return refuse({{"/Last-Event-ID", FieldCode::invalid_format}});
-  return *seq;
+  return log_page(*found);
 }
 
 Result<Outgoing> event_stream(WaitingCall& call, const EventFilter& filter, std::int64_t after) {
@@ -87,14 +64,7 @@ Result<Outgoing> event_stream(WaitingCall& call, const EventFilter& filter, std:
   const auto read = [&backend = call.backend, filter](const RequestContext& context, std::int64_t behind) {
     return backend.events({context, filter, behind, stream_page});
   };
-  LogTail tail(call.backend, std::move(call.credentials), std::move(call.context), std::nullopt, read, *begin);
-  Outgoing outgoing;
-  outgoing.content_type = "text/event-stream; charset=utf-8";
-  outgoing.headers.emplace_back("X-Accel-Buffering", "no");
-  outgoing.close = true;
-  const auto stream = std::make_shared<EventStream>(std::move(tail), std::move(*seat), call.options.heartbeat);
-  outgoing.follow = [stream](Line& line) { stream->run(line); };
-  return outgoing;
+  return log_stream(call, std::move(*seat), {}, read, *begin);
 }
 
 Result<Outgoing> events(WaitingCall& call) {

@@ -19,6 +19,10 @@ std::span<const Route> grant_routes();
 std::span<const Route> audit_routes();
 std::span<const Route> run_routes();
 std::span<const Route> event_routes();
+std::span<const Route> account_routes();
+std::span<const Route> runner_routes();
+std::span<const Route> container_routes();
+std::span<const Route> agent_session_routes();
 std::span<const Route> operating_routes();
 
 /// The query parameters of a paged list.
@@ -26,5 +30,8 @@ inline constexpr std::array<std::string_view, 2> page_parameters{"limit", "curso
 
 /// The part of a list that the query asks for.
 Result<PageRange> page_of(const Query& query);
+
+/// The same for a list with filters, in which `errors` were found already: everything that is wrong at once.
+Result<PageRange> page_with(const Query& query, std::vector<FieldError> errors);
 
 } // namespace cleat::http

@@ -5,34 +5,10 @@
 #include <string_view>
 #include <variant>
 
+#include "storage/pg/batch_keys.hpp"
+
 namespace cleat::storage::pg {
 namespace {
-
-/// What a key is about, so that a thread's sessions and its row in `threads` are different things.
-enum class Subject : std::uint64_t {
-  sessions_of_thread = 1, ///< its runs and messages as well
-  reference,
-  idempotency_key,
-  space_facts,
-  space,
-  channel,
-  thread,
-  principal,
-  token,
-  grant,
-};
-
-std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15U + (seed >> 29);
-}
-
-std::uint64_t key(Subject subject, const Id& id, std::uint64_t more = 0) {
-  return mix(mix(static_cast<std::uint64_t>(subject), std::hash<Id>()(id)), more);
-}
-
-std::uint64_t key(Subject subject, const Id& id, std::string_view text) {
-  return key(subject, id, std::hash<std::string_view>()(text));
-}
 
 Subject subject_of(GuardedRow row) {
   switch (row) {
@@ -44,6 +20,10 @@ Subject subject_of(GuardedRow row) {
       return Subject::channel;
     case GuardedRow::thread:
       return Subject::thread;
+    case GuardedRow::account:
+      return Subject::account;
+    case GuardedRow::runner:
+      return Subject::runner;
     case GuardedRow::principal:
       break;
   }
@@ -61,6 +41,7 @@ struct RowKey {
   std::uint64_t operator()(const SetGrant& write) const {
     return key(Subject::grant, write.row.resource_id, std::hash<Id>()(write.row.principal_id));
   }
+  std::uint64_t operator()(const fleet::Write&) const { return 0; } // those have several, see `add_fleet_keys`
   std::uint64_t operator()(const InsertPrincipal& write) const { return key(Subject::principal, write.row.id); }
   std::uint64_t operator()(const InsertToken& write) const { return key(Subject::token, write.row.id); }
   std::uint64_t operator()(const InsertSpace& write) const { return key(Subject::space, write.row.id); }
@@ -94,7 +75,8 @@ std::vector<std::uint64_t> writes_of(const Decision& decision) {
   for (const ReferenceGuard& guard : decision.reference_guards)
     keys.push_back(key(Subject::reference, guard.agent_id, guard.external_session_ref));
   for (const RowWrite& write : decision.rows)
-    keys.push_back(std::visit(RowKey{}, write));
+    if (!std::holds_alternative<fleet::Write>(write))
+      keys.push_back(std::visit(RowKey{}, write));
   if (decision.idempotency)
     keys.push_back(
       key(Subject::idempotency_key, decision.idempotency->key.principal_id, decision.idempotency->key.key));
@@ -111,8 +93,11 @@ std::vector<std::uint64_t> reads_of(const Decision& decision) {
 } // namespace
 
 bool BatchChooser::take(const Decision& decision) {
-  const auto writes = writes_of(decision);
-  const auto reads = reads_of(decision);
+  auto writes = writes_of(decision);
+  auto reads = reads_of(decision);
+  for (const RowWrite& row : decision.rows)
+    if (const auto* write = std::get_if<fleet::Write>(&row))
+      add_fleet_keys(*write, writes, reads);
   const auto is_written = [this](std::uint64_t key) { return written_.contains(key); };
   const auto is_awaited = [this](std::uint64_t key) { return awaited_.contains(key); };
   const bool fits = std::ranges::none_of(writes, is_written) && std::ranges::none_of(reads, is_written) &&

@@ -40,12 +40,14 @@ struct GuardStatement {
   std::vector<GuardedRow> versions;
 };
 
-const std::array<GuardStatement, 4>& guard_statements() {
-  static const std::array<GuardStatement, 4> all{{
+const std::array<GuardStatement, 6>& guard_statements() {
+  static const std::array<GuardStatement, 6> all{{
     {statements::guard_spaces, {GuardedRow::space, GuardedRow::space_facts}},
     {statements::guard_channels, {GuardedRow::channel}},
     {statements::guard_threads, {GuardedRow::thread}},
     {statements::guard_principals, {GuardedRow::principal}},
+    {statements::guard_accounts, {GuardedRow::account}},
+    {statements::guard_runners, {GuardedRow::runner}},
   }};
   return all;
 }
@@ -105,13 +107,17 @@ CommitPlan::CommitPlan(std::span<const Decision* const> decisions, const Id& mar
 std::optional<SqlError> CommitPlan::run(Connection& connection) {
   Pipeline pipeline(connection);
   pipeline_ = &pipeline;
+  FleetWrites fleet(decisions_, pipeline,
+                    [this](std::size_t decision, CommitOutcome outcome) { refuse(decision, outcome); });
   add(statements::begin, {});
   add(statements::current_xact, {}, [this](const Result& result) { xid_ = RowReader(result, 0).next<std::string>(); });
   add_idempotency();
   add_agent_locks();
   add_space_locks();
   add_turns();
+  fleet.add_owner_locks();
   add_version_guards();
+  fleet.add_container_locks();
   add_reference_guards();
   add_run_locks();
   add_session_locks();
@@ -119,7 +125,8 @@ std::optional<SqlError> CommitPlan::run(Connection& connection) {
   add_ends();
   add_session_updates();
   add_sessions();
-  add_rows();
+  add_rows(fleet);
+  fleet.add_sets();
   add_messages();
   // The index of active runs looks at one row after the other, so a thread's run ends before the next one begins.
   add_run_updates(false);
@@ -366,8 +373,12 @@ void CommitPlan::add_sessions() {
       [this, sessions](const Result& result) { expect_returned(sessions, result, CommitOutcome::lost_race); });
 }
 
-void CommitPlan::add_rows() {
+void CommitPlan::add_rows(FleetWrites& writes) {
   for (const auto& [decision, write] : collect(&Decision::rows)) {
+    if (const auto* of_fleet = std::get_if<fleet::Write>(write)) {
+      writes.add_row(decision, *of_fleet);
+      continue;
+    }
     const RowStatement row = statement_of(*write);
     const CommitOutcome otherwise = row.when_nothing_written;
     add(row.statement, row.params, [this, otherwise, at = decision](const Result& result) {

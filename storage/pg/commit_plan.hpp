@@ -8,6 +8,7 @@
 #include "protocol/decision.hpp"
 #include "storage/messages.hpp"
 #include "storage/pg/connection.hpp"
+#include "storage/pg/fleet_writes.hpp"
 
 namespace cleat::storage::pg {
 
@@ -57,7 +58,7 @@ private:
   void add_ends();
   void add_session_updates();
   void add_sessions();
-  void add_rows();
+  void add_rows(FleetWrites& writes);
   void add_messages();
   void add_run_updates(bool becoming_active);
   void add_runs();

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <variant>
 
+#include "storage/pg/fleet_garbage.hpp"
+#include "storage/pg/fleet_loading.hpp"
+#include "storage/pg/fleet_records.hpp"
 #include "storage/pg/records.hpp"
 
 namespace cleat::storage::pg {
@@ -53,6 +56,7 @@ std::optional<Id> deepest(const LoadDirectory& question) {
 /// One overload a list.
 struct ReadRows {
   Connection& connection;
+  std::int64_t node_timeout_s;
 
   template <class Read>
   PageRows read(const Statement& statement, const Params& params, Read row) const {
@@ -99,6 +103,30 @@ struct ReadRows {
     return read(statements::page_messages, Params().add(page.thread_id).add(after(page.range)).add(limit(page.range)),
                 read_message);
   }
+  PageRows operator()(const AccountsPage& page) const {
+    return read(statements::page_accounts, Params().add(after(page.range)).add(limit(page.range)), read_account);
+  }
+  PageRows operator()(const SecretsPage& page) const {
+    return read(statements::page_secrets, Params().add(page.account_id).add(page.limit + 1), read_account_secret);
+  }
+  PageRows operator()(const RunnersPage& page) const {
+    return read(statements::page_runners, Params().add(after(page.range)).add(limit(page.range)).add(node_timeout_s),
+                read_runner_row);
+  }
+  PageRows operator()(const RunnerTokensPage& page) const {
+    return read(statements::page_runner_tokens,
+                Params().add(page.runner_id).add(after(page.range)).add(limit(page.range)), read_runner_token);
+  }
+  PageRows operator()(const ContainersPage& page) const {
+    Params params;
+    params.add(page.visible_to).add(after(page.range)).add(limit(page.range)).add(node_timeout_s);
+    return read_container_rows(execute(connection, statements::page_containers, params));
+  }
+  PageRows operator()(const OrphansPage& page) const {
+    Params params;
+    params.add(page.range.after.value_or(last_id())).add(limit(page.range)).add(page.resolved);
+    return read(statements::page_orphans, params, read_orphan);
+  }
 };
 
 } // namespace
@@ -129,13 +157,14 @@ DirectoryFacts load_directory(Connection& connection, const LoadDirectory& quest
   if (question.subject_id)
     pipeline.add(statements::find_grant, Params().add(deepest(question)).add(*question.subject_id).add(question.run_id),
                  one_row(facts.subject_grant, read_grant));
+  add_fleet_facts(pipeline, question, facts);
   pipeline.add(statements::commit);
   pipeline.run();
   return facts;
 }
 
-PageRows read_page(Connection& connection, const PageQuery& query) {
-  return std::visit(ReadRows{connection}, query);
+PageRows read_page(Connection& connection, const ReadPage& question) {
+  return std::visit(ReadRows{connection, question.node_timeout_s}, question.query);
 }
 
 bool bootstrap(Connection& connection, const Bootstrap& question, bool again) {
@@ -164,6 +193,8 @@ std::int64_t collect_garbage(Connection& connection, const CollectGarbage& quest
   pipeline.add(statements::delete_idempotency, Params().add(question.now).add(question.limit), count);
   pipeline.add(statements::delete_commit_markers,
                Params().add(least_id_of(question.now - marker_span)).add(question.limit), count);
+  if (question.fleet)
+    add_fleet_garbage(pipeline, question, *question.fleet, removed);
   pipeline.run();
   return removed;
 }

@@ -13,7 +13,7 @@ namespace cleat::storage::pg {
 DirectoryFacts load_directory(Connection& connection, const LoadDirectory& question);
 
 /// One page, one row longer than asked for where there is more.
-PageRows read_page(Connection& connection, const PageQuery& query);
+PageRows read_page(Connection& connection, const ReadPage& question);
 
 /// Makes the owner of an empty instance; whether the instance's owner and first token are now the ones given. `again`
 /// tells that an earlier try may have been committed unnoticed, so that finding its token is success as well.

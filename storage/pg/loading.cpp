@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "storage/pg/fleet_loading.hpp"
 #include "storage/pg/records.hpp"
 #include "storage/pg/thread_loading.hpp"
 
@@ -62,7 +63,8 @@ void add_runs(Pipeline& pipeline, const std::vector<LocateRun>& questions, std::
 /// itself. Nothing when a reference leads to another thread, because that one must be seen at the same moment.
 std::optional<std::vector<ThreadLoaded>> load_references_alone(Connection& connection, const Questions& questions) {
   ThreadLoading threads(questions.threads);
-  const bool others = !questions.tokens.empty() || !questions.keys.empty() || !questions.runs.empty();
+  const bool others = !questions.tokens.empty() || !questions.keys.empty() || !questions.runs.empty() ||
+                      !questions.containers.empty() || !questions.locations.empty();
   if (others || !threads.asks_for_references_alone())
     return std::nullopt;
   Pipeline pipeline(connection);
@@ -87,6 +89,8 @@ Answers load(Connection& connection, const Questions& questions) {
   add_tokens(pipeline, questions.tokens, answers.tokens);
   add_keys(pipeline, questions.keys, answers.keys);
   add_runs(pipeline, questions.runs, answers.runs);
+  add_containers(pipeline, questions.containers, answers.containers);
+  add_locations(pipeline, questions.locations, answers.locations);
   threads.add_threads(pipeline);
   if (threads.asks_for_references()) {
     if (threads.needs_threads())

@@ -13,6 +13,8 @@ struct Questions {
   std::vector<FindToken> tokens;
   std::vector<FindIdempotency> keys;
   std::vector<LocateRun> runs;
+  std::vector<LoadContainer> containers;
+  std::vector<LocateContainer> locations;
 };
 
 /// Their answers, in the same order.
@@ -21,6 +23,8 @@ struct Answers {
   std::vector<TokenFound> tokens;
   std::vector<IdempotencyFound> keys;
   std::vector<RunLocated> runs;
+  std::vector<ContainerLoaded> containers;
+  std::vector<ContainerLocated> locations;
 };
 
 /// Answers all questions from one snapshot, with one set-based statement a table. Throws `ConnectionLost`, and

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "storage/pg/fleet_records.hpp"
 #include "storage/pg/records.hpp"
 
 namespace cleat::storage::pg {
@@ -62,12 +63,16 @@ LogAnswers LogReading::find(const LogQuestions& questions) {
     LogAnswers found;
     found.events.resize(questions.events.size());
     found.agent_events.resize(questions.agent_events.size());
-    step_with_patience(connection);
+    found.transcripts.resize(questions.transcripts.size());
+    if (!questions.events.empty() || !questions.agent_events.empty())
+      step_with_patience(connection);
     Pipeline pipeline(connection);
     for (std::size_t i = 0; i < questions.events.size(); ++i)
       add(pipeline, questions.events[i], found.events[i]);
     for (std::size_t i = 0; i < questions.agent_events.size(); ++i)
       add(pipeline, questions.agent_events[i], found.agent_events[i]);
+    for (std::size_t i = 0; i < questions.transcripts.size(); ++i)
+      add(pipeline, questions.transcripts[i], found.transcripts[i]);
     if (!pipeline.empty())
       pipeline.run();
     return found;
@@ -80,6 +85,27 @@ OverdueRuns LogReading::find(const FindOverdueRuns& question) {
     const Params params = Params().add(question.queued_timeout_s).add(question.limit);
     return OverdueRuns{ReadStatus::ok,
                        read_all(execute(connection, statements::find_overdue_runs, params), read_overdue_run)};
+  }));
+}
+
+FleetWork LogReading::find(const FindFleetWork& question) {
+  return or_unavailable(database_.read([&](Connection& connection) {
+    FleetWork work;
+    Params due;
+    due.add(question.now).add(question.deadline_s).add(question.ask_after_ms).add(question.node_id);
+    due.add(question.limit);
+    Pipeline pipeline(connection);
+    pipeline.add(statements::find_fleet_work, due, [&work](const Result& result) {
+      work.containers = read_all(result, [](RowReader& in) { return in.next<std::string>(); });
+    });
+    pipeline.add(statements::count_fleet, Params().add(question.node_timeout_s), [&work](const Result& result) {
+      RowReader in(result, 0);
+      work.open_orphans = in.next<std::int64_t>();
+      work.in_flight = in.next<std::int64_t>();
+      work.connected_runners = in.next<std::int64_t>();
+    });
+    pipeline.run();
+    return work;
   }));
 }
 
@@ -188,6 +214,23 @@ void LogReading::add(Pipeline& pipeline, const FindAgentEvents& question, AgentE
   pipeline.add(statements::find_agent_events, params, [&found, until, limit = question.limit](const Result& result) {
     found.events = read_all(result, read_agent_event);
     found.next_after = std::ssize(found.events) < limit ? until : found.events.back().seq;
+  });
+}
+
+void LogReading::add(Pipeline& pipeline, const FindTranscript& question, TranscriptFound& found) {
+  Params params;
+  params.add(question.session_id).add(question.principal_id).add(question.lifetime).add(question.after);
+  params.add(question.limit).add(question.only_input);
+  pipeline.add(statements::find_transcript, params, [&found](const Result& result) {
+    found.visible = result.rows() > 0;
+    for (int i = 0; i < result.rows(); ++i) {
+      RowReader in(result, i);
+      found.lifetime = in.next<Id>();
+      found.live = in.next<bool>();
+      found.through = in.next<std::int64_t>();
+      if (auto line = read_optional(in, transcript_line_columns, read_transcript_line))
+        found.lines.push_back(std::move(*line));
+    }
   });
 }
 

@@ -24,12 +24,15 @@ struct LogPosition {
 struct LogQuestions {
   std::vector<FindEvents> events;
   std::vector<FindAgentEvents> agent_events;
+  /// Transcripts have no gaps, so no look is needed for them.
+  std::vector<FindTranscript> transcripts;
 };
 
 /// Their answers, in the same order; none of them when the database is away.
 struct LogAnswers {
   std::vector<EventsFound> events;
   std::vector<AgentEventsFound> agent_events;
+  std::vector<TranscriptFound> transcripts;
 };
 
 /// Reads the logs so that nobody skips an event that commits late (spec 02, invariant 9).
@@ -49,6 +52,7 @@ public:
   LogAnswers find(const LogQuestions& questions);
 
   OverdueRuns find(const FindOverdueRuns& question);
+  FleetWork find(const FindFleetWork& question);
 
   /// Gives the connection up; for when an answer could not be read.
   void drop() { database_.drop(); }
@@ -75,6 +79,8 @@ private:
   std::vector<Id> agents_since_last_time(Connection& connection);
   void add(Pipeline& pipeline, const FindEvents& question, EventsFound& found) const;
   void add(Pipeline& pipeline, const FindAgentEvents& question, AgentEventsFound& found) const;
+
+  static void add(Pipeline& pipeline, const FindTranscript& question, TranscriptFound& found);
 
   Database database_;
   std::int64_t connection_ = 0;        ///< the number of the one that `look_` and `settled_` are from

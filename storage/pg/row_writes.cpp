@@ -1,5 +1,7 @@
 #include "storage/pg/row_writes.hpp"
 
+#include <stdexcept>
+#include <type_traits>
 #include <variant>
 
 namespace cleat::storage::pg {
@@ -107,7 +109,14 @@ struct MakeStatement {
 } // namespace
 
 RowStatement statement_of(const RowWrite& write) {
-  return std::visit(MakeStatement{}, write);
+  return std::visit(
+    [](const auto& item) -> RowStatement {
+      if constexpr (std::is_same_v<std::decay_t<decltype(item)>, fleet::Write>)
+        throw std::logic_error("rows around Runners have statements of their own");
+      else
+        return MakeStatement()(item);
+    },
+    write);
 }
 
 } // namespace cleat::storage::pg

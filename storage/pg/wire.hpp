@@ -67,6 +67,18 @@ struct Wire<std::string> : Wire<std::string_view> {
   static std::string read(std::string_view bytes) { return std::string(bytes); }
 };
 
+/// Bytes that need be no text.
+struct Bytes {
+  std::string_view value;
+};
+
+/// `bytea`, for writing; `std::string` reads it.
+template <>
+struct Wire<Bytes> {
+  static constexpr std::uint32_t oid = 17;
+  static void write(std::string& out, Bytes bytes) { out += bytes.value; }
+};
+
 /// `bytea` of 32 bytes.
 template <>
 struct Wire<Digest> {

@@ -10,12 +10,14 @@ using testing::HasSubstr;
 using testing::Not;
 
 Announcement example() {
-  return {"http://127.0.0.1:7480", "cleat on db.example.com:5432", "/srv/cleat/owner.token", "/srv/cleat", {}};
+  return {"http://127.0.0.1:7480",  "127.0.0.1:7481", "cleat on db.example.com:5432",
+          "/srv/cleat/owner.token", "/srv/cleat",     {}};
 }
 
 TEST(Announcement, SaysWhereEverythingIs) {
   const auto text = text_of(example());
   EXPECT_THAT(text, HasSubstr("http://127.0.0.1:7480"));
+  EXPECT_THAT(text, HasSubstr("127.0.0.1:7481"));
   EXPECT_THAT(text, HasSubstr("cleat on db.example.com:5432"));
   EXPECT_THAT(text, HasSubstr("/srv/cleat/owner.token"));
   EXPECT_THAT(text, Not(HasSubstr("curl")));

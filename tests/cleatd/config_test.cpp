@@ -37,7 +37,7 @@ std::string refused(const std::vector<std::string>& arguments, const Values& env
 
 /// A value of the key that is not its default and that the key takes.
 std::string other_value(const Key& key) {
-  if (key.name == "http.listen")
+  if (key.name.ends_with(".listen"))
     return "127.0.0.1:1";
   if (const auto* text = std::get_if<TextKey>(&key.kind))
     return text->words.empty() ? "other" : std::string(text->words.back());
@@ -225,8 +225,8 @@ TEST_F(ConfigTest, WhatIsPrintedIsAFileThatMeansTheSame) {
 
 TEST_F(ConfigTest, APasswordIsNotPrinted) {
   const auto command =
-    read_command_line({"--print-config", "--database-url", "postgresql://cleat:secret@db.example.com/cleat"}, {});
-  EXPECT_THAT(command.text, Not(HasSubstr("secret")));
+    read_command_line({"--print-config", "--database-url", "postgresql://cleat:hunter2@db.example.com/cleat"}, {});
+  EXPECT_THAT(command.text, Not(HasSubstr("hunter2")));
   EXPECT_THAT(command.text, HasSubstr("database.url is set"));
 }
 

@@ -157,6 +157,8 @@ export class Contract {
       media.set(type, {
         check: this.compile(content.schema),
         item: content['x-item-schema'] && this.compile(content['x-item-schema']),
+        // The name of every event, where it does not stand in the event itself.
+        event: content['x-event-name'],
       });
     return { headers, media };
   }
@@ -190,7 +192,7 @@ export class Contract {
     const media = promised.media.get(type);
     if (!media) return [`media type '${type}' is not promised`];
     if (type.endsWith('json')) return this.json(media.check, exchange);
-    if (media.item) return this.stream(media.item, body);
+    if (media.item) return this.stream(media, body);
     return [];
   }
 
@@ -207,7 +209,8 @@ export class Contract {
     return found;
   }
 
-  stream(check, text) {
+  stream(media, text) {
+    const check = media.item;
     const found = [];
     for (const event of readStream(text)) {
       const value = parse(event.data ?? '');
@@ -219,7 +222,8 @@ export class Contract {
       if (!check(value)) found.push(...check.errors.map((error) => `${at} ${words(error)}`));
       found.push(...nullsIn(value).map((text) => `${at} ${text}`));
       if (event.id !== `${value?.seq}`) found.push(`${at} its id is not its seq ${value?.seq}`);
-      if (event.event !== value?.type) found.push(`${at} it is called ${event.event} and has the type ${value?.type}`);
+      const name = media.event ?? value?.type;
+      if (event.event !== name) found.push(`${at} it is called ${event.event} and has the type ${name}`);
     }
     return found;
   }

@@ -116,6 +116,14 @@ const streamed = (text) => ({
   headers: { 'x-request-id': 'r-1', 'content-type': 'text/event-stream' },
   body: text,
 });
+const line = { seq: 3, time, direction: 'out', line: 'Three things.' };
+const transcript = (name, ...lines) => ({
+  ...answer('GET', `/v1/agent-sessions/${'a'.repeat(64)}/transcript`, 200),
+  headers: { 'x-request-id': 'r-1', 'content-type': 'text/event-stream' },
+  body: lines.map((one) => `id: ${one.seq}\nevent: ${name}\ndata: ${JSON.stringify(one)}\n\n`).join(''),
+});
+const looked = (operation) =>
+  answer('POST', '/v1/agent-session-operations/lookup', 200, operation, { request: '{"retry_handle":"any"}' });
 const without = (object, ...names) =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
@@ -137,6 +145,8 @@ const fine = {
   'a stream with other line breaks': streamed(
     `id: 7\r\nevent: space.changed\r\ndata: ${JSON.stringify(spaceChanged)}\r\n\r\n`,
   ),
+  'a transcript as a stream': transcript('transcript.line', line, { ...line, seq: 4, line: '', exit_code: 0 }),
+  'an operation in flight': looked({ state: 'in_flight' }),
   'an answer to HEAD': { ...answer('HEAD', `/v1/runs/${id}`, 200), headers: { 'x-request-id': 'r', etag: '"1"' } },
   'an unknown path': answer('GET', '/v1/nothing', 404, notFound),
   'a path that is too long': answer('GET', '/v1/spaces?cursor=x', 414, {
@@ -225,6 +235,13 @@ const wrong = {
     /it is called message/,
   ],
   'a stream of something else': [streamed('id: 7\nevent: space.changed\ndata: hello\n\n'), /its data is not JSON/],
+  'a line of a transcript with another name': [
+    transcript('message', line),
+    /event 3: it is called message and has the type transcript.line/,
+  ],
+  'the end of an agent with a text': [transcript('transcript.line', { ...line, exit_code: 0 }), /line must be equal/],
+  'a promoted operation without a session': [looked({ state: 'promoted' }), /property 'session_id'/],
+  'a failed operation without a reason': [looked({ state: 'failed' }), /property 'failure'/],
   'an invocation of the operator without a mode': [
     polled({ session_mode: undefined, agent_session: undefined }),
     /property 'session_mode'/,

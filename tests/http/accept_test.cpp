@@ -15,6 +15,16 @@ TEST(Accept, AbsentOrAnythingMeansTheStream) {
   EXPECT_EQ(form("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"), LogForm::stream);
 }
 
+TEST(Accept, TheOtherDefaultIsForThoseWhoDoNotSay) {
+  const auto of = [](const char* accept) { return preferred_form({{"accept", accept}}, LogForm::page); };
+  EXPECT_EQ(preferred_form({}, LogForm::page), LogForm::page);
+  EXPECT_EQ(of("*/*"), LogForm::page);
+  EXPECT_EQ(of("application/json, text/event-stream"), LogForm::page);
+  EXPECT_EQ(of("text/event-stream"), LogForm::stream);
+  EXPECT_EQ(of("text/event-stream, */*"), LogForm::stream);
+  EXPECT_EQ(of("text/html"), LogForm::page);
+}
+
 TEST(Accept, TheOneThatIsNamedIsMeant) {
   EXPECT_EQ(form("application/json"), LogForm::page);
   EXPECT_EQ(form("Application/JSON; charset=utf-8"), LogForm::page);

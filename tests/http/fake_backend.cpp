@@ -62,6 +62,44 @@ Result<Reply> FakeBackend::directory(DirectoryCommand command) {
   return asked(std::move(command.context));
 }
 
+Result<Reply> FakeBackend::start_session(StartSession command) {
+  starts.push_back(std::move(command));
+  return asked(starts.back().context);
+}
+
+Result<Reply> FakeBackend::follow_handle(FollowHandle command) {
+  handles.push_back(std::move(command));
+  return asked(handles.back().context);
+}
+
+Result<Reply> FakeBackend::stop_session(StopSession command) {
+  stops.push_back(std::move(command));
+  return asked(stops.back().context);
+}
+
+Result<Reply> FakeBackend::send_input(SendInput command) {
+  inputs.push_back(std::move(command));
+  return asked(inputs.back().context);
+}
+
+Result<Reply> FakeBackend::remove_container(RemoveContainer command) {
+  removals.push_back(std::move(command));
+  return asked(removals.back().context);
+}
+
+Result<Reply> FakeBackend::resolve_orphan(ResolveOrphan command) {
+  resolutions.push_back(std::move(command));
+  return asked(resolutions.back().context);
+}
+
+TranscriptAnswer FakeBackend::transcript(ReadTranscript command) {
+  transcript_reads.push_back(command);
+  auto found = read(command.after, command.limit);
+  if (found)
+    found->ended = ended;
+  return {std::move(found), lifetime, !ended};
+}
+
 Result<LogItems> FakeBackend::events(ReadEvents command) {
   event_reads.push_back(command);
   return read(command.after, command.limit);

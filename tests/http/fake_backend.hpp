@@ -42,6 +42,13 @@ public:
   Result<Reply> report(ReportSession command) override;
   Result<Reply> run(RunCommand command) override;
   Result<Reply> directory(DirectoryCommand command) override;
+  Result<Reply> start_session(StartSession command) override;
+  Result<Reply> follow_handle(FollowHandle command) override;
+  Result<Reply> stop_session(StopSession command) override;
+  Result<Reply> send_input(SendInput command) override;
+  Result<Reply> remove_container(RemoveContainer command) override;
+  Result<Reply> resolve_orphan(ResolveOrphan command) override;
+  TranscriptAnswer transcript(ReadTranscript command) override;
   Result<LogItems> events(ReadEvents command) override;
   Result<LogItems> agent_events(ReadAgentEvents command) override;
   bool await(AwaitLog command) override;
@@ -62,6 +69,12 @@ public:
   std::vector<TriggerRun> triggers;
   std::vector<ReportSession> reports;
   std::vector<RunCommand> runs;
+  std::vector<StartSession> starts;
+  std::vector<FollowHandle> handles;
+  std::vector<StopSession> stops;
+  std::vector<SendInput> inputs;
+  std::vector<RemoveContainer> removals;
+  std::vector<ResolveOrphan> resolutions;
 
   /// The log that both reads give, and what they refuse it with, if they do.
   std::vector<LogItem> log;
@@ -70,6 +83,10 @@ public:
   std::int64_t next_after = 0;
   std::vector<ReadEvents> event_reads;
   std::vector<ReadAgentEvents> agent_event_reads;
+  std::vector<ReadTranscript> transcript_reads;
+  /// The lifetime that transcripts are of, and whether it is over.
+  Id lifetime;
+  bool ended = false;
   /// Called with every read of a log, before its answer.
   std::function<void()> on_read = [] {};
   /// Called with every wait, which is over when it returns.

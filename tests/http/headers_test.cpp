@@ -34,6 +34,28 @@ TEST(IdempotencyKeyHeader, IsOneVisibleText) {
   EXPECT_FALSE(idempotency_key({{"Idempotency-Key", "a"}, {"idempotency-key", "a"}}));
 }
 
+TEST(Prefer, NamesHowLongToWait) {
+  const auto wait = [](const char* value) { return preferred_wait({{"prefer", value}}); };
+  EXPECT_EQ(preferred_wait({}), std::nullopt);
+  for (const auto* value :
+       {"wait=10", "WAIT=10", "respond-async, wait=10", "wait = 10", "wait=\"10\"", "wait=10; foo=bar",
+        "foo=\"wait=5, x\", wait=10", "foo; wait=5, wait=10", "a=\"\\\", wait=5\", wait=10", ", wait=10"})
+    EXPECT_EQ(wait(value), 10) << value;
+  EXPECT_EQ(wait("wait=0"), 0);
+  EXPECT_GT(wait("wait=99999999999999999999").value(), 1'000'000);
+}
+
+TEST(Prefer, WhatDoesNotMakeSenseIsIgnored) {
+  for (const auto* value : {"", "wait", "wait=", "wait=x", "wait=-1", "wait=+1", "wait=1.5", "wait=1s", "wait=\"1",
+                            "awaits=1", "wait=x, wait=10", "-99999999999999999999"})
+    EXPECT_EQ(preferred_wait({{"Prefer", value}}), std::nullopt) << value;
+}
+
+TEST(Prefer, TheFirstOneCounts) {
+  EXPECT_EQ(preferred_wait({{"Prefer", "wait=1, wait=2"}, {"Prefer", "wait=3"}}), 1);
+  EXPECT_EQ(preferred_wait({{"Prefer", "return=minimal"}, {"Prefer", "wait=3"}}), 3);
+}
+
 TEST(BearerToken, IsOneTokenOfThatScheme) {
   EXPECT_EQ(bearer_token({{"Authorization", "Bearer abc"}}), "abc");
   EXPECT_EQ(bearer_token({{"authorization", "bearer   abc"}}), "abc");

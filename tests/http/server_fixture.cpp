@@ -39,7 +39,24 @@ actors::directory_actor::behavior_type directory(std::shared_ptr<Behind> behind)
           },
           [behind](const ReadAgentEvents& command) {
             return LogAnswer{behind->read({std::nullopt, command.after, command.limit})};
+          },
+          [behind](const ReadTranscript& command) {
+            return TranscriptAnswer{behind->read({std::nullopt, command.after, command.limit}), {}, true};
           }};
+}
+
+actors::fleet_actor::behavior_type fleet() {
+  const auto answer = [](const auto&) { return Answer{Reply{200, R"({"ok":true})", {}, false}}; };
+  return {[answer](const StartSession& command) { return answer(command); },
+          [answer](const FollowHandle& command) { return answer(command); },
+          [answer](const StopSession& command) { return answer(command); },
+          [answer](const SendInput& command) { return answer(command); },
+          [answer](const RemoveContainer& command) { return answer(command); },
+          [answer](const ResolveOrphan& command) { return answer(command); },
+          [](const RunnerSays&) {},
+          [](const Reconcile&) {},
+          [](const ContainerMoved&) {},
+          [](actors::Sweep) {}};
 }
 
 /// Keeps those who wait until it is told that something happened, and lets their patience run out by itself.
@@ -57,6 +74,7 @@ actors::herald_actor::behavior_type herald(actors::herald_actor::stateful_pointe
               self->state.waiting.emplace_back(command.after, promise);
             return promise;
           },
+          [](const actors::TranscriptMoved&) {},
           [self, behind](actors::Sweep) {
             std::erase_if(self->state.waiting, [&](auto& waiter) {
               const bool moved = behind->has_behind(waiter.first);
@@ -84,7 +102,9 @@ storage::loader_actor::behavior_type loader(std::shared_ptr<Behind> behind) {
             return found;
           },
           [](const storage::FindIdempotency&) { return storage::IdempotencyFound{}; },
-          [](const storage::LocateRun&) { return storage::RunLocated{}; }};
+          [](const storage::LocateRun&) { return storage::RunLocated{}; },
+          [](const storage::LoadContainer&) { return storage::ContainerLoaded{}; },
+          [](const storage::LocateContainer&) { return storage::ContainerLocated{}; }};
 }
 
 storage::librarian_actor::behavior_type librarian(std::shared_ptr<Behind> behind) {
@@ -92,7 +112,9 @@ storage::librarian_actor::behavior_type librarian(std::shared_ptr<Behind> behind
           [](const storage::ReadPage&) { return storage::PageRead{}; },
           [](const storage::Bootstrap&) { return storage::Bootstrapped{}; },
           [](const storage::CollectGarbage&) { return storage::GarbageCollected{}; },
-          [behind](storage::Ping) { return storage::Pong{status_of(*behind)}; }};
+          [behind](storage::Ping) { return storage::Pong{status_of(*behind)}; },
+          [](const storage::LoadEnrolment&) { return storage::EnrolmentLoaded{}; },
+          [](const storage::BeatNode&) { return storage::NodeBeaten{}; }};
 }
 
 } // namespace
@@ -181,7 +203,8 @@ void ServerTest::start() {
   actors::Frontends frontends{system_.spawn<caf::detached>(registry, behind_),
                               system_.spawn(directory, behind_),
                               herald_,
-                              {{}, system_.spawn(loader, behind_), system_.spawn(librarian, behind_), {}}};
+                              {{}, system_.spawn(loader, behind_), system_.spawn(librarian, behind_), {}},
+                              system_.spawn(fleet)};
   server_ = std::make_unique<http::Server>(
     options_, http::Dependencies{system_, std::move(frontends), metrics_, std::make_shared<SystemClock>()});
   port_ = server_->start();

@@ -101,6 +101,14 @@ std::vector<Answer> ask_at_once(caf::scoped_actor& self, const Actor& actor, con
   return answers;
 }
 
+/// An answer that storage could not give would look like an empty one.
+template <class Answer>
+Answer must_be_ok(Answer answer) {
+  if (answer.status != storage::ReadStatus::ok)
+    throw std::runtime_error("storage is unavailable");
+  return answer;
+}
+
 std::vector<storage::CommitOutcome> outcomes_of(const std::vector<storage::CommitResult>& results) {
   std::vector<storage::CommitOutcome> outcomes;
   for (const auto& result : results)
@@ -202,6 +210,37 @@ storage::DirectoryLoaded Client::load(const storage::LoadDirectory& question) {
   return ask<storage::DirectoryLoaded>(self_, store_.librarian, question);
 }
 
+ContainerFacts Client::load(const storage::LoadContainer& question) {
+  return load_at_once({question}).front();
+}
+
+std::vector<ContainerFacts> Client::load_at_once(const std::vector<storage::LoadContainer>& questions) {
+  std::vector<ContainerFacts> facts;
+  for (auto& answer : ask_at_once<storage::ContainerLoaded>(self_, store_.loader, questions))
+    facts.push_back(must_be_ok(std::move(answer)).facts);
+  return facts;
+}
+
+std::optional<std::string> Client::find(const storage::LocateContainer& question) {
+  return must_be_ok(ask<storage::ContainerLocated>(self_, store_.loader, question)).name;
+}
+
+EnrolmentFacts Client::load(const storage::LoadEnrolment& question) {
+  return must_be_ok(ask<storage::EnrolmentLoaded>(self_, store_.librarian, question)).facts;
+}
+
+std::vector<storage::HeldRunner> Client::beat(const Node& node) {
+  return must_be_ok(ask<storage::NodeBeaten>(self_, store_.librarian, storage::BeatNode{node})).held;
+}
+
+storage::TranscriptFound Client::find(const storage::FindTranscript& question) {
+  return must_be_ok(ask<storage::TranscriptFound>(self_, store_.log_reader, question));
+}
+
+storage::FleetWork Client::find(const storage::FindFleetWork& question) {
+  return must_be_ok(ask<storage::FleetWork>(self_, store_.log_reader, question));
+}
+
 storage::Bootstrapped Client::bootstrap(const storage::Bootstrap& question) {
   return ask<storage::Bootstrapped>(self_, store_.librarian, question);
 }
@@ -218,8 +257,8 @@ storage::Pong Client::ping() {
   return ask<storage::Pong>(self_, store_.librarian, storage::Ping{});
 }
 
-storage::PageRead Client::read(const PageQuery& query) {
-  return ask<storage::PageRead>(self_, store_.librarian, storage::ReadPage{query});
+storage::PageRead Client::read(const PageQuery& query, std::int64_t node_timeout_s) {
+  return ask<storage::PageRead>(self_, store_.librarian, storage::ReadPage{query, node_timeout_s});
 }
 
 std::vector<AgentSession> Client::sessions_of(const Id& thread_id) {

@@ -75,6 +75,13 @@ public:
   storage::AgentEventsFound find(const storage::FindAgentEvents& question);
   storage::OverdueRuns find(const storage::FindOverdueRuns& question);
   storage::DirectoryLoaded load(const storage::LoadDirectory& question);
+  ContainerFacts load(const storage::LoadContainer& question);
+  std::vector<ContainerFacts> load_at_once(const std::vector<storage::LoadContainer>& questions);
+  std::optional<std::string> find(const storage::LocateContainer& question);
+  EnrolmentFacts load(const storage::LoadEnrolment& question);
+  std::vector<storage::HeldRunner> beat(const Node& node);
+  storage::TranscriptFound find(const storage::FindTranscript& question);
+  storage::FleetWork find(const storage::FindFleetWork& question);
   storage::Bootstrapped bootstrap(const storage::Bootstrap& question);
   std::vector<storage::Bootstrapped> bootstrap_at_once(const std::vector<storage::Bootstrap>& questions);
   storage::GarbageCollected collect(const storage::CollectGarbage& question);
@@ -85,7 +92,7 @@ public:
   std::vector<Row> page(const PageQuery& query) {
     return std::get<std::vector<Row>>(read(query).rows);
   }
-  storage::PageRead read(const PageQuery& query);
+  storage::PageRead read(const PageQuery& query, std::int64_t node_timeout_s = 60);
 
   /// Shorthands of what tests look at most.
   std::vector<AgentSession> sessions_of(const Id& thread_id);

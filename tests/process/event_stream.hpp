@@ -21,6 +21,8 @@ struct StreamOptions {
   std::int64_t last_event_id = -1;
   /// Query parameters, without the question mark.
   std::string query = {};
+  /// Where the stream is.
+  std::string path = "/v1/events";
 };
 
 /// What became of a stream.
@@ -31,9 +33,10 @@ struct StreamEnd {
   bool by_server = false;
 };
 
-/// Reads `GET /v1/events` as server-sent events and hands each on, until `take` answers false, the server ends the
-/// stream, or nothing at all comes for longer than the server's heartbeat allows. A comment is handed on as an event
-/// with an empty `data`. Every event is held against its own envelope: `id:` and `event:` must say what `data:` says.
+/// Reads a log, by default `GET /v1/events`, as server-sent events and hands each on, until `take` answers false, the
+/// server ends the stream, or nothing at all comes for longer than the server's heartbeat allows. A comment is handed
+/// on as an event with an empty `data`. Every event is held against its own envelope: `id:` and `event:` must say what
+/// `data:` says.
 StreamEnd read_stream(const Endpoint& endpoint, const StreamOptions& options,
                       const std::function<bool(const StreamedEvent&)>& take);
 

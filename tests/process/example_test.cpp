@@ -81,15 +81,16 @@ TEST(Demonstration, ShowsEveryModeAndALineOnce) {
   TemporaryFolder folder;
   const auto log = folder.path() / "demo.log";
   Child demonstration({std::filesystem::path(CLEAT_EXAMPLES) / "demo.sh",
-                       {server.data().string(), std::to_string(server.process().pid())},
+                       {server.data().string(), std::to_string(server.process().pid()), CLEAT_PROGRAMS},
                        {},
                        log});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (read_file(log).find("that was it") == std::string::npos && std::chrono::steady_clock::now() < deadline)
     ASSERT_FALSE(demonstration.wait(std::chrono::milliseconds(100)).has_value()) << read_file(log);
   const std::string text = read_file(log);
-  for (const char* shown : {"session_mode=new ", "session_mode=resume ", "session_mode=bind ",
-                            "[system line] agent_session.resume_failed", "message 2 of session"})
+  for (const char* shown :
+       {"session_mode=new ", "session_mode=resume ", "session_mode=bind ", "[system line] agent_session.resume_failed",
+        "message 2 of session", "demo:   Alex: Hello!", "demo:   Alex: Do you remember me?", "stopped, and resumed"})
     EXPECT_NE(text.find(shown), std::string::npos) << shown << "\n" << text;
   server.stop();
   EXPECT_TRUE(demonstration.wait(std::chrono::seconds(20)).has_value()) << "it ends with its server";

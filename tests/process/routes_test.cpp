@@ -26,9 +26,12 @@ enum class Needs {
   session,   ///< `trigger` and the invoke guard
   run_agent, ///< the agent of the run; others are told nothing
   agent,     ///< any agent
+  hidden,    ///< the owner of the instance; others are told nothing
+  actor,     ///< the actor of the account; others, the owner too, are told nothing
 };
 
-const std::map<std::string, Needs>& needs() {
+/// Of operation, and of threads and who works in them.
+const std::map<std::string, Needs>& needs_of_threads() {
   static const std::map<std::string, Needs> map{
     {"getHealth", Needs::nothing},
     {"getReadiness", Needs::nothing},
@@ -88,6 +91,49 @@ const std::map<std::string, Needs>& needs() {
   return map;
 }
 
+/// Of everything around Runners.
+const std::map<std::string, Needs>& needs_of_fleet() {
+  static const std::map<std::string, Needs> map{
+    // The account's actor is the subject.
+    {"createAccount", Needs::instance_owner},
+    {"listAccounts", Needs::instance_owner},
+    {"putAccountSubscriber", Needs::owner_of_self},
+    {"listAccountSecrets", Needs::self},
+    {"putAccountSecret", Needs::self},
+    {"getAccountSecret", Needs::self},
+    {"deleteAccountSecret", Needs::self},
+    {"createRunner", Needs::instance_owner},
+    {"listRunners", Needs::instance_owner},
+    {"createRunnerToken", Needs::hidden},
+    {"listRunnerTokens", Needs::hidden},
+    {"revokeRunnerToken", Needs::hidden},
+    {"createContainer", Needs::instance_owner},
+    {"listContainers", Needs::token},
+    {"getContainer", Needs::self},
+    {"removeContainer", Needs::owner_of_self},
+    {"startAgentSession", Needs::actor},
+    {"stopAgentSession", Needs::actor},
+    {"sendAgentSessionInput", Needs::actor},
+    {"readAgentSessionTranscript", Needs::actor},
+    // Whose handle it is is asked behind the body, because the handle stands there.
+    {"lookupAgentSessionOperation", Needs::token},
+    {"retryAgentSessionOperation", Needs::token},
+    {"listOrphanDiagnostics", Needs::instance_owner},
+    {"resolveOrphanDiagnostic", Needs::instance_owner},
+  };
+  return map;
+}
+
+/// Of everything.
+const std::map<std::string, Needs>& needs() {
+  static const std::map<std::string, Needs> map = [] {
+    auto all = needs_of_threads();
+    all.insert(needs_of_fleet().begin(), needs_of_fleet().end());
+    return all;
+  }();
+  return map;
+}
+
 /// Somebody who calls, and what they hold on the space.
 struct Caller {
   std::string name;
@@ -105,6 +151,7 @@ protected:
   EveryRoute() {
     // The principal that paths name; everybody else is a stranger to it.
     subject = world.person("human", "Subject");
+    make_fleet();
     callers = {{"nobody", {"", ""}, 0, false, false},
                {"a made-up token", {"", std::string(43, 'A')}, 0, false, false},
                {"a revoked token", revoked_token(), 0, false, false},
@@ -120,6 +167,40 @@ protected:
     for (const auto& caller : callers)
       if (caller.level > 0 && caller.level < 5)
         world.grant("spaces", world.space, caller.actor, levels[static_cast<std::size_t>(caller.level) - 1]);
+  }
+
+  /// An account of the subject, with a container in which an agent seems to live: no Runner of this test is connected,
+  /// and who has the right is refused for its body.
+  void make_fleet() {
+    account = owner.post("/v1/accounts", R"({"name":"Example"})").json()["id"].string();
+    owner.put("/v1/accounts/" + account + "/subscriber", R"({"principal_id":")" + subject.id + "\"}");
+    runner = owner.post("/v1/runners", R"({"name":"Example"})").json()["id"].string();
+    container = "box-" + subject.id;
+    make_container(container);
+    session = database.value("SELECT md5($1) || md5($1 || 'x')", {container});
+    database.run("INSERT INTO container_attempts (id, container_name, runner_id, enrollment_revision, is_current,"
+                 " created_at) VALUES (gen_random_uuid(), $1, $2::uuid, 1, true, now())",
+                 {container, runner});
+    database.run("UPDATE containers c SET attempt_id = a.id FROM container_attempts a"
+                 " WHERE c.name = $1 AND a.container_name = c.name",
+                 {container});
+    database.run("INSERT INTO session_bindings (session_id, account_id, actor_id, runner_id, container_name,"
+                 " container_attempt_id, operation_id, state, created_at)"
+                 " SELECT $1, account_id, $2::uuid, runner_id, name, attempt_id, gen_random_uuid(), 'live', now()"
+                 " FROM containers WHERE name = $3",
+                 {session, subject.id, container});
+    orphan = database.value("INSERT INTO orphan_diagnostics (id, reason, operation_id, account_id, actor_id, runner_id,"
+                            " container_name, container_attempt_id, opened_at)"
+                            " SELECT $1::uuid, 'deadline_exceeded', operation_id, account_id, actor_id, runner_id,"
+                            " container_name, container_attempt_id, now() FROM session_bindings WHERE session_id = $2"
+                            " RETURNING id",
+                            {account, session});
+  }
+
+  void make_container(const std::string& name) {
+    const auto made = owner.post("/v1/containers", R"({"name":")" + name + R"(","account_id":")" + account +
+                                                     R"(","runner_id":")" + runner + "\"}");
+    EXPECT_TRUE(made.status == 201 || made.problem() == "conflict/name_taken") << made.body;
   }
 
   Actor revoked_token() {
@@ -139,12 +220,18 @@ protected:
   std::string path_of(const Operation& operation) {
     if (operation.id == "revokeToken")
       token = owner.post("/v1/principals/" + subject.id + "/tokens", R"({"label":"spare"})").json()["id"].string();
+    if (operation.id == "revokeRunnerToken")
+      runner_token = owner.post("/v1/runners/" + runner + "/tokens", R"({"label":"spare"})").json()["id"].string();
+    if (operation.path.ends_with("/secrets/{secret_name}"))
+      owner.put("/v1/accounts/" + account + "/secrets/API_KEY", R"({"value":"example-value"})");
+    if (operation.id == "removeContainer")
+      make_container("spare-" + subject.id);
     if (operation.path.starts_with("/v1/runs/") || operation.id == "reportAgentSession")
       have_a_running_run();
     std::string path = operation.path;
     for (auto open = path.find('{'); open != std::string::npos; open = path.find('{')) {
       const std::string kind = path.substr(path.rfind('/', open - 2) + 1, open - 2 - path.rfind('/', open - 2));
-      path.replace(open, path.find('}') - open + 1, ids().at(kind));
+      path.replace(open, path.find('}') - open + 1, value_of(operation, kind));
     }
     if (path.find("/grants/") != std::string::npos)
       owner.put(path, R"({"level":"read"})");
@@ -160,6 +247,14 @@ protected:
     ASSERT_EQ(lotse.post(run_path(run, "start"), "{}").status, 200);
   }
 
+  std::string value_of(const Operation& operation, const std::string& kind) {
+    if (operation.id == "revokeRunnerToken" && kind == "tokens")
+      return runner_token;
+    if (operation.id == "removeContainer")
+      return "spare-" + subject.id;
+    return ids().at(kind);
+  }
+
   std::map<std::string, std::string> ids() {
     return {{"spaces", world.space},
             {"channels", world.support.channel},
@@ -167,7 +262,13 @@ protected:
             {"principals", subject.id},
             {"grants", subject.id},
             {"tokens", token},
-            {"runs", run}};
+            {"runs", run},
+            {"accounts", account},
+            {"secrets", "API_KEY"},
+            {"runners", runner},
+            {"containers", container},
+            {"agent-sessions", session},
+            {"orphan-diagnostics", orphan}};
   }
 
   /// The status of a denial, or 0 for everything that a caller with the right may see.
@@ -202,6 +303,10 @@ protected:
         return caller.name == the_agent ? 0 : 404;
       case Needs::agent:
         return caller.name == the_agent ? 0 : 403;
+      case Needs::hidden:
+        return caller.level == 5 ? 0 : 404;
+      case Needs::actor:
+        return is_subject ? 0 : 404;
     }
     return -1;
   }
@@ -235,7 +340,9 @@ protected:
     if (denied != 0) {
       EXPECT_EQ(answer.status, denied) << what;
     } else {
-      const bool wrong_state = answer.problem() == "conflict/run_state";
+      // There is no diagnostic in this world.
+      const bool wrong_state = answer.problem() == "conflict/run_state" ||
+                               (operation.id == "resolveOrphanDiagnostic" && answer.problem() == "not_found");
       EXPECT_TRUE(answer.status / 100 == 2 || answer.status == 400 || wrong_state) << answer.status << " " << what;
     }
     if (denied == 401) {
@@ -248,6 +355,12 @@ protected:
   std::string thread = world.thread(world.support);
   std::string token = unknown_id;
   std::string run = unknown_id;
+  std::string account;
+  std::string runner;
+  std::string runner_token = unknown_id;
+  std::string container;
+  std::string session;
+  std::string orphan;
   Actor subject;
   std::vector<Caller> callers;
 };

@@ -69,7 +69,8 @@ Server::~Server() {
 }
 
 void Server::start() {
-  Command command{CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0"}, {}, {}};
+  Command command{
+    CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0", "--runner", runner_address_}, {}, {}};
   // A test is one principal that asks as fast as it can.
   for (const auto* rate : {"read", "trigger", "agent_runtime", "admin"})
     command.arguments.insert(command.arguments.end(), {"--set", "rate." + std::string(rate) + "_per_s=1000000"});
@@ -93,6 +94,7 @@ void Server::wait_until_ready() {
     const bool written = !text.empty() && Json::parse(text)["pid"].number() == child_->pid();
     if (written && output().find("stops it.", printed_before_) != std::string::npos) {
       endpoint_ = endpoint_of(Json::parse(text)["http"].string());
+      runner_address_ = Json::parse(text)["runner"].string();
       return;
     }
     if (!watch.wait(*child_, deadline))

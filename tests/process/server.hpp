@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/process/child.hpp"
 #include "tests/process/client.hpp"
+#include "tests/support/child.hpp"
 
 namespace cleat::test {
 
@@ -44,6 +44,8 @@ public:
   [[nodiscard]] Child& process() { return *child_; }
 
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
+  /// HOST:PORT for Runners; the same after a restart, so that a Runner finds its server again.
+  [[nodiscard]] const std::string& runner_address() const { return runner_address_; }
   [[nodiscard]] const std::filesystem::path& data() const { return folder_.path(); }
 
   /// The owner's token, from the file that the first start wrote.
@@ -64,6 +66,7 @@ private:
   /// What earlier processes over this folder have printed.
   std::size_t printed_before_ = 0;
   Endpoint endpoint_;
+  std::string runner_address_ = "127.0.0.1:0";
 };
 
 } // namespace cleat::test

@@ -73,6 +73,10 @@ store_self::behavior_type store(Self self, const std::shared_ptr<Chaos>& chaos) 
     question<storage::IdempotencyFound, storage::FindIdempotency>(self, chaos,
                                                                   [tables](const auto& m) { return tables->find(m); }),
     question<storage::RunLocated, storage::LocateRun>(self, chaos, [tables](const auto& m) { return tables->find(m); }),
+    question<storage::ContainerLoaded, storage::LoadContainer>(self, chaos,
+                                                               [tables](const auto& m) { return tables->load(m); }),
+    question<storage::ContainerLocated, storage::LocateContainer>(self, chaos,
+                                                                  [tables](const auto& m) { return tables->find(m); }),
     [self](caf::flush_atom) {
       const auto deliver = std::move(self->state.ready.front());
       self->state.ready.pop_front();
@@ -87,6 +91,10 @@ store_self::behavior_type store(Self self, const std::shared_ptr<Chaos>& chaos) 
     [tables](const storage::FindEvents& m) { return tables->find(m); },
     [tables](const storage::FindAgentEvents& m) { return tables->find(m); },
     [tables](const storage::FindOverdueRuns& m) { return tables->find(m); },
+    [tables](const storage::LoadEnrolment& m) { return tables->load(m); },
+    [tables](const storage::BeatNode& m) { return tables->beat(m); },
+    [tables](const storage::FindTranscript& m) { return tables->find(m); },
+    [tables](const storage::FindFleetWork& m) { return tables->find(m); },
   };
 }
 

@@ -15,10 +15,11 @@ namespace {
 using Names = std::set<std::string>;
 
 /// The place of a file in the direction of includes. Rules and libpq's wrappers are narrower than their rooms;
-/// whole-process tests and the load generator see the product from outside.
+/// whole-process tests, the load generator and the Runner see the server from
+/// outside.
 std::string place_of(const std::string& path) {
-  for (const char* narrow :
-       {"actors/rules/", "storage/pg/", "apps/cleat-load/", "tests/process/", "tests/support/", "tests/tidy/"})
+  for (const char* narrow : {"actors/rules/", "storage/pg/", "apps/cleat-load/", "apps/cleat-runner/", "tests/process/",
+                             "tests/support/", "tests/tidy/"})
     if (path.starts_with(narrow))
       return std::string(narrow).substr(0, std::string(narrow).size() - 1);
   return path.substr(0, path.find('/'));
@@ -36,9 +37,10 @@ const std::map<std::string, Names>& visible() {
     {"http", {"base", "protocol", "storage", "actors", "actors/rules", "generated"}},
     {"apps", {"base", "protocol", "storage", "actors", "http", "generated"}},
     {"apps/cleat-load", {"base", "protocol"}},
+    {"apps/cleat-runner", {"base", "protocol"}},
     {"tests",
      {"base", "protocol", "storage", "storage/pg", "actors", "actors/rules", "http", "apps", "apps/cleat-load",
-      "generated", "tests/support"}},
+      "apps/cleat-runner", "generated", "tests/support"}},
     {"tests/support", {}},
     {"tests/process", {"tests/support"}},
     {"tests/tidy", {}},
@@ -98,7 +100,8 @@ TEST(Rooms, OurIncludesNameAFileFromTheRoot) {
 }
 
 TEST(Rooms, CafIsSeenOnlyWhereActorsAre) {
-  const Names without{"base", "protocol", "actors/rules", "storage/pg", "tests/process", "tests/support", "tests/tidy"};
+  const Names without{"base",          "protocol",      "actors/rules", "storage/pg", "apps/cleat-runner",
+                      "tests/process", "tests/support", "tests/tidy"};
   Report report;
   for (const auto* file : sources()) {
     if (!without.contains(place_of(file->path)))
@@ -119,8 +122,11 @@ const std::map<std::string, Names>& users_of_libraries() {
     {"rapidjson/", {"protocol"}},
     {"spdlog/", {"base"}},
     {"prometheus/", {"base"}},
-    {"toml++/", {"apps"}},
-    {"CLI/", {"apps", "apps/cleat-load"}},
+    {"sqlite3.h", {"apps/cleat-runner"}},
+    {"runner.pb.h", {"protocol"}},
+    {"google/protobuf/", {"protocol"}},
+    {"toml++/", {"apps", "apps/cleat-runner"}},
+    {"CLI/", {"apps", "apps/cleat-load", "apps/cleat-runner"}},
     {"yaml-cpp/", {"http", "tests", "tests/process"}},
     {"rapidcheck", {"tests"}},
     {"gtest/", {"tests", "tests/process", "tests/support", "tests/tidy"}},
@@ -147,6 +153,7 @@ const std::map<std::string, Names>& links() {
     {"cleat_rules", {"cleat_base", "cleat_protocol"}},
     {"cleat_actors", {"cleat_base", "cleat_protocol", "cleat_storage", "cleat_rules"}},
     {"cleat_http", {"cleat_base", "cleat_protocol", "cleat_storage", "cleat_rules", "cleat_actors"}},
+    {"cleat_runner_parts", {"cleat_base", "cleat_protocol"}},
     {"cleat_process_tests", {}},
     {"cleat_tidy_tests", {}},
   };

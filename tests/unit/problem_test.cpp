@@ -17,8 +17,8 @@ std::vector<E> all_until(E last) {
   return values;
 }
 
-const std::vector<Code> codes = all_until(Code::outcome_unknown);
-const std::vector<Reason> reasons = all_until(Reason::owner_required);
+const std::vector<Code> codes = all_until(Code::runner_unavailable);
+const std::vector<Reason> reasons = all_until(Reason::no_master_key);
 const std::vector<FieldCode> field_codes = all_until(FieldCode::unknown_reference);
 
 bool is_wire_name(std::string_view name) {
@@ -94,6 +94,9 @@ TEST(Problem, StatusesAreThoseOfTheContract) {
     {Code::overloaded, 503},
     {Code::unavailable, 503},
     {Code::outcome_unknown, 503},
+    {Code::invalid_argument, 400},
+    {Code::already_running, 409},
+    {Code::runner_unavailable, 503},
   };
   for (const Code code : codes) {
     ASSERT_TRUE(expected.contains(code)) << to_string(code);

@@ -194,8 +194,8 @@ TEST(Render, ProblemDetails) {
 
 TEST(Render, NoIdStandsInAProblem) {
   const std::regex id("[0-9a-f]{8}-[0-9a-f]{4}");
-  for (int code = 0; code <= static_cast<int>(Code::outcome_unknown); ++code)
-    for (int reason = 0; reason <= static_cast<int>(Reason::owner_required); ++reason) {
+  for (int code = 0; code <= static_cast<int>(Code::runner_unavailable); ++code)
+    for (int reason = 0; reason <= static_cast<int>(Reason::no_master_key); ++reason) {
       const std::string text = render::problem({static_cast<Code>(code), static_cast<Reason>(reason), {}, ""});
       EXPECT_FALSE(std::regex_search(text, id)) << text;
       EXPECT_EQ(text.find("\"reason\"") == std::string::npos, reason == 0) << text;
@@ -297,6 +297,12 @@ TEST(Resources, NamesAndValuesAreOneToOne) {
   expect(ThreadState::closed);
   expect(EndReason::agent_changed);
   expect(ScopeKind::thread);
+  expect(OperationKind::stop);
+  expect(OperationState::failed);
+  expect(FailureClass::terminal);
+  expect(BindingState::released);
+  expect(Direction::out);
+  expect(Cleanup::failed);
   EXPECT_EQ(from_string<Level>("manage"), Level::manage);
   EXPECT_EQ(from_string<Level>("none"), std::nullopt) << "the absence of a grant is no level to send";
 }

@@ -1,4 +1,4 @@
-#include "tests/process/child.hpp"
+#include "tests/support/child.hpp"
 
 #include <csignal>
 #include <cstdlib>
@@ -115,6 +115,14 @@ TemporaryFolder::~TemporaryFolder() {
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out)
+    throw std::runtime_error("cannot write " + path.string());
 }
 
 } // namespace cleat::test

@@ -68,4 +68,7 @@ private:
 /// The text of a file; empty when there is none.
 std::string read_file(const std::filesystem::path& path);
 
+/// Writes a file; throws `std::runtime_error` when that is impossible.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
 } // namespace cleat::test

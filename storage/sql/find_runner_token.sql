@@ -1,0 +1,2 @@
+SELECT t.id, t.runner_id, t.label, t.digest, t.created_at, t.expires_at, t.revoked_at
+FROM runner_tokens t WHERE t.id = $1;
