@@ -179,14 +179,14 @@ protected:
     make_container(container);
     session = database.value("SELECT md5($1) || md5($1 || 'x')", {container});
     database.run("INSERT INTO container_attempts (id, container_name, runner_id, enrollment_revision, is_current,"
-                 " created_at) VALUES (gen_random_uuid(), $1, $2::uuid, 1, true, now())",
-                 {container, runner});
+                 " created_at) SELECT id, name, runner_id, 1, true, now() FROM containers WHERE name = $1",
+                 {container});
     database.run("UPDATE containers c SET attempt_id = a.id FROM container_attempts a"
                  " WHERE c.name = $1 AND a.container_name = c.name",
                  {container});
     database.run("INSERT INTO session_bindings (session_id, account_id, actor_id, runner_id, container_name,"
                  " container_attempt_id, operation_id, state, created_at)"
-                 " SELECT $1, account_id, $2::uuid, runner_id, name, attempt_id, gen_random_uuid(), 'live', now()"
+                 " SELECT $1, account_id, $2::uuid, runner_id, name, attempt_id, id, 'live', now()"
                  " FROM containers WHERE name = $3",
                  {session, subject.id, container});
     orphan = database.value("INSERT INTO orphan_diagnostics (id, reason, operation_id, account_id, actor_id, runner_id,"
