@@ -82,7 +82,14 @@ void Runner::on_status(const wire::ToRunner& message, const wire::AskStatus& sta
     tombstone.dispatch = message.dispatch;
     put(tombstone);
   }
-  then([this, message, answered] { say(message, answered.dispatch, answered.status); });
+  then([this, message, answered, key] {
+    say(message, answered.dispatch, answered.status);
+    Container* const told = answered.status.kind == wire::StatusKind::live ? living(key) : nullptr;
+    if (told == nullptr)
+      return;
+    told->life->told = true;
+    ask_for_secrets(*told->life);
+  });
 }
 
 void Runner::on_issue(const wire::ToRunner& message, const wire::IssueAttempt& issue) {

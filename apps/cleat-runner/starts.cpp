@@ -124,7 +124,8 @@ void Runner::on_started(Container& container) {
     Container* const started = living(row.key);
     if (started == nullptr)
       return;
-    started->life->told = true;
+    // A server that is away learns of it when it is back and asks.
+    started->life->told = link_.enrolled();
     ask_for_secrets(*started->life);
     if (started->life->unwanted)
       end(*started);

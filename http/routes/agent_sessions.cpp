@@ -31,10 +31,11 @@ Result<Outgoing> seated(WaitingCall& call, bool waits, Ask ask) {
   return seat ? shown(ask()) : no_seat();
 }
 
-/// How long an answer may wait for an operation: at most half of the time in which every answer comes, so that there is
-/// one.
+/// How long an answer may wait for an operation: never as long as answers take at the most, so that there is one. The
+/// configuration sees to that as well.
 seconds longest_wait(const HttpOptions& options) {
-  return std::chrono::floor<seconds>(std::min(options.runner_wait_max, options.answer_timeout / 2));
+  const auto before_the_deadline = std::max(options.answer_timeout - milliseconds(1000), milliseconds(0));
+  return std::chrono::floor<seconds>(std::min(options.runner_wait_max, before_the_deadline));
 }
 
 Result<Outgoing> start(WaitingCall& call) {

@@ -91,7 +91,7 @@ TEST_F(AgentSessionRoutes, AWaitLeavesTimeForItsAnswer) {
   auto incoming = request("POST", starts);
   incoming.headers.emplace_back("Prefer", "wait=100");
   hasty.answer(incoming, backend_, line_);
-  EXPECT_EQ(backend_.starts.at(0).wait_ms, 4'000);
+  EXPECT_EQ(backend_.starts.at(0).wait_ms, 8'000);
 }
 
 TEST_F(AgentSessionRoutes, WhoWaitsNeedsASeat) {

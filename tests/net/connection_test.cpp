@@ -212,6 +212,8 @@ TEST_F(Connection, TellsWhyAnEnrolmentIsRefused) {
 }
 
 TEST_F(Connection, HeartbeatsBothWaysKeepIt) {
+  server = serve(impatient());
+  port = server->listen();
   Client client(port);
   ASSERT_TRUE(client.enrol());
   for (int i = 0; i < 40; ++i) { // two seconds, twice what it may be silent for

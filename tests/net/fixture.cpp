@@ -184,9 +184,15 @@ NetTest::NetTest() {
 actors::FleetOptions NetTest::quick() {
   actors::FleetOptions options;
   options.heartbeat_ms = 50;
-  options.timeout_s = 1;
+  options.timeout_s = 60;
   options.node_heartbeat_ms = 50;
   options.node_timeout_s = 2;
+  return options;
+}
+
+actors::FleetOptions NetTest::impatient() {
+  auto options = quick();
+  options.timeout_s = 1;
   return options;
 }
 

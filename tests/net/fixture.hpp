@@ -104,8 +104,11 @@ class NetTest : public testing::Test {
 public:
   NetTest();
 
-  /// Fast heartbeats, so that tests of silence are short.
+  /// Fast heartbeats; a connection may be silent for longer than any test takes.
   static actors::FleetOptions quick();
+
+  /// The same, and silence is noticed after a second: for tests of silence alone.
+  static actors::FleetOptions impatient();
 
   std::unique_ptr<Server> serve(actors::FleetOptions fleet = quick(), const std::string& address = "127.0.0.1:1");
 

@@ -18,7 +18,9 @@ namespace {
 
 class Tls : public NetTest {
 public:
-  Tls() {
+  Tls() { listen(); }
+
+  void listen() {
     actors::RunnerListenerOptions options;
     options.certificate_file = ours.file("chain.pem");
     options.key_file = ours.file("key.pem");
@@ -100,6 +102,8 @@ TEST_F(Tls, SpeaksNothingOlderThanTls13) {
 }
 
 TEST_F(Tls, AHandshakeThatIsNotFinishedIsClosed) {
+  server = serve(impatient());
+  listen();
   Client half(port);
   half.send_bytes("\x16\x03\x01");
   EXPECT_TRUE(half.is_ended());

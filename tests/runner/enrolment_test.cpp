@@ -14,7 +14,7 @@ protected:
     wire::ToRunner message;
     message.command = EnrolmentRefused{code, ""};
     peer_->send(message);
-    peer_->close();
+    peer_->hang_up();
   }
 };
 
@@ -112,7 +112,7 @@ TEST_F(Enrolment, AClosedContainerTakesNoStart) {
   start_runner();
   meet();
   enrol();
-  peer_->close();
+  peer_->hang_up();
   meet();
   const auto closed = enrolled_.containers.front();
   enrolled_.containers.front().attempt_id.clear();

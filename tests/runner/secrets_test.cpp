@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "protocol/runner_codec.hpp"
 #include "tests/runner/fixture.hpp"
 
 /// How agents get secrets (spec 04 section 7): over a socket of their own, from the server, kept nowhere.
@@ -159,6 +160,28 @@ TEST_F(Secrets, WhatAnAgentAsksAtOnceComesAfterItsStartIsTold) {
   EXPECT_EQ(std::get<wire::AskSecret>(question.report), (wire::AskSecret{session('b'), "API_KEY"}));
   answer(question, {true, "12345"});
   EXPECT_EQ(hear(operation, 1).front().line, "secret API_KEY: 5 bytes");
+}
+
+TEST_F(Secrets, AQuestionNeverOvertakesTheStart) {
+  configure(std::string("[containers.two]\ncommand = [\"") + CLEAT_ECHO_AGENT + "\", \"API_KEY\"]\nfolder = \"" +
+            folder().string() + "\"\n");
+  attempts_["two"] = "";
+  add_agent("one", "read -r line");
+  serve();
+  // While the Runner writes a large session body, the agent before it is executed and asks, and the socket goes.
+  const auto large = new_id();
+  for (int part = 0; part < 24; ++part)
+    peer_->send(envelope("one", large, wire::BodyPart{part, std::string(500'000, 'x')}, 1));
+  const auto operation = new_id();
+  peer_->send_bytes(wire::frame(wire::encode(fresh("two", operation, session('b')))) +
+                    wire::frame(wire::encode(resume("one", large, session('a'), 24))));
+  peer_->hang_up();
+  meet();
+  continue_enrolment();
+  // The server does not know yet that the agent runs.
+  EXPECT_FALSE(peer_->find<wire::AskSecret>(std::chrono::milliseconds(300)));
+  EXPECT_EQ(settled_status_of("two", operation).kind, wire::StatusKind::live);
+  EXPECT_EQ(peer_->next<wire::AskSecret>().operation_id, operation);
 }
 
 } // namespace

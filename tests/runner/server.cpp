@@ -42,6 +42,10 @@ void Peer::close() {
   closed_ = true;
 }
 
+void Peer::hang_up() const {
+  ::shutdown(socket_, SHUT_WR);
+}
+
 void Peer::send(const wire::ToRunner& message) {
   send_bytes(wire::frame(wire::encode(message)));
 }

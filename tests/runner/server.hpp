@@ -29,7 +29,10 @@ public:
   void send(const wire::ToRunner& message);
   /// Frames as they are, or none at all.
   void send_bytes(const std::string& bytes);
+  /// Ends it at once; what the Runner has not read yet may be lost.
   void close();
+  /// Says that nothing more comes; what was sent still arrives.
+  void hang_up() const;
 
   /// The next report of kind T; what comes before it is kept for later calls. Throws when it does not come.
   template <class T>
