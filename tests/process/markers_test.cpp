@@ -39,6 +39,77 @@ protected:
     return answer;
   }
 
+  /// Made-up ones, in every place where somebody may put one.
+  void plant_tokens() {
+    Client stranger = server.client(plant("Token"));
+    note(stranger.get("/v1/me"));
+    note(server.client("").get("/v1/me", {{"Authorization", "Basic " + plant("Basic")}}));
+    note(server.client("").get("/v1/me?access_token=" + plant("Query")));
+    note(alex.get("/v1/" + plant("Path")));
+    note(alex.get("/v1/threads/" + plant("Id") + "/agent-sessions"));
+    note(owner.get("/v1/audit?cursor=" + plant("Cursor")));
+    note(alex.post("/v1/spaces", plant("NoJson")));
+    note(alex.post("/v1/spaces", Object().text(plant("Member"), "x").str()));
+    const auto made = owner.post("/v1/principals/" + world.alex.id + "/tokens", R"({"label":"spare"})");
+    plant_what_was_made(made.json()["token"].string());
+  }
+
+  /// Bound, bound elsewhere, taken over, imported, wrong.
+  void plant_references() {
+    const auto one = world.thread(world.support);
+    const auto other = world.thread(world.support);
+    const auto reference = plant("Reference");
+    EXPECT_EQ(bind(alex, one, {reference}).status, 201);
+    EXPECT_EQ(note(bind(alex, other, {reference})).status, 409);
+    note(bind(alex, other, {plant("Wrong") + "\n"}));
+    note(bind(sam, one, {plant("Denied")}));
+    EXPECT_EQ(bind(alex, other, {.reference = reference, .take_over = true}).status, 201);
+    note(
+      alex.post(sessions_path(one) + "/import", R"({"items":[{"external_session_ref":")" + plant("Import") + "\"}]}"));
+    note(alex.post(sessions_path(one) + "/bind", Object().text("external_session_ref", plant("Key")).str(),
+                   {{"Idempotency-Key", plant("Idempotency")}}));
+  }
+
+  /// Handles, secrets and what agents say. Gives the Runner's log.
+  std::string plant_around_a_runner() {
+    const Workshop workshop(owner, world.alex);
+    plant_what_was_made(workshop.token);
+    const std::string secrets = "/v1/accounts/" + workshop.account + "/secrets/";
+    EXPECT_EQ(owner.put(secrets + "API_KEY", Object().text("value", plant("Secret")).str()).status / 100, 2);
+    note(owner.put(secrets + "API_KEY", Object().text("value", plant("Long") + std::string(70'000, 'x')).str()));
+    note(owner.put(secrets + plant("name with spaces"), Object().text("value", plant("Odd")).str()));
+    RunnerOptions options;
+    options.agent = talkative_agent;
+    options.toml = "[log]\nlevel = \"trace\"\n";
+    RunnerProcess runner(server.runner_address(), workshop, options);
+    await_container(alex, workshop.box(), "idle");
+    const auto started = start_agent(alex, workshop.box(), 20);
+    EXPECT_EQ(started.status, 201) << started.body;
+    plant_what_was_made(started.json()["retry_handle"].string());
+    const auto session = started.json()["session_id"].string();
+    const auto line = plant("Transcript");
+    EXPECT_EQ(say_to_agent(alex, session, line).status / 100, 2);
+    await_line(alex, session, "out: said: " + line);
+    note(say_to_agent(sam, session, plant("Foreign")));
+    note(say_to_agent(alex, session, plant("Longest") + std::string(70'000, 'x')));
+    note(look_up(alex, plant("Handle")));
+    note(retry(alex, plant("Retry")));
+    note(start_agent(alex, workshop.box(), 0, Object().text("reroute_of", plant("Reroute")).str()));
+    note(resume_agent(alex, workshop.box(), plant("Resume")));
+    EXPECT_EQ(stop_agent(alex, session).status, 200);
+    note(stop_agent(alex, session));
+    return runner.output();
+  }
+
+  /// An agent's words about its run.
+  void plant_in_a_run() {
+    const auto run = triggered(owner, world.thread(world.support));
+    Client lotse = world.as(world.lotse);
+    EXPECT_EQ(lotse.post(run_path(run, "start"), Object().text("external_session_ref", plant("Started")).str()).status,
+              200);
+    note(lotse.post(run_path(run, "finish"), R"({"outcome":"failed","code":"x","detail":")" + plant("Detail") + "\"}"));
+  }
+
   void expect_none(const std::string& where, const std::string& text) {
     EXPECT_FALSE(text.empty()) << where;
     for (const auto& marker : planted)
@@ -59,67 +130,10 @@ protected:
 TEST_F(Markers, NothingSecretIsInLogsMetricsAuditAndErrors) {
   for (const auto& actor : {world.owner, world.alex, world.sam, world.robin, world.lotse})
     plant_what_was_made(actor.token);
-
-  // Tokens: made-up ones, in every place where somebody may put one.
-  Client stranger = server.client(plant("Token"));
-  note(stranger.get("/v1/me"));
-  note(server.client("").get("/v1/me", {{"Authorization", "Basic " + plant("Basic")}}));
-  note(server.client("").get("/v1/me?access_token=" + plant("Query")));
-  note(alex.get("/v1/" + plant("Path")));
-  note(alex.get("/v1/threads/" + plant("Id") + "/agent-sessions"));
-  note(owner.get("/v1/audit?cursor=" + plant("Cursor")));
-  note(alex.post("/v1/spaces", plant("NoJson")));
-  note(alex.post("/v1/spaces", Object().text(plant("Member"), "x").str()));
-  const auto made = owner.post("/v1/principals/" + world.alex.id + "/tokens", R"({"label":"spare"})");
-  plant_what_was_made(made.json()["token"].string());
-
-  // References: bound, bound elsewhere, taken over, imported, wrong.
-  const auto one = world.thread(world.support);
-  const auto other = world.thread(world.support);
-  const auto reference = plant("Reference");
-  EXPECT_EQ(bind(alex, one, {reference}).status, 201);
-  EXPECT_EQ(note(bind(alex, other, {reference})).status, 409);
-  note(bind(alex, other, {plant("Wrong") + "\n"}));
-  note(bind(sam, one, {plant("Denied")}));
-  EXPECT_EQ(bind(alex, other, {.reference = reference, .take_over = true}).status, 201);
-  note(alex.post(sessions_path(one) + "/import", R"({"items":[{"external_session_ref":")" + plant("Import") + "\"}]}"));
-  note(alex.post(sessions_path(one) + "/bind", Object().text("external_session_ref", plant("Key")).str(),
-                 {{"Idempotency-Key", plant("Idempotency")}}));
-
-  // Runners, handles, secrets and what agents say.
-  const Workshop workshop(owner, world.alex);
-  plant_what_was_made(workshop.token);
-  const std::string secrets = "/v1/accounts/" + workshop.account + "/secrets/";
-  EXPECT_EQ(owner.put(secrets + "API_KEY", Object().text("value", plant("Secret")).str()).status / 100, 2);
-  note(owner.put(secrets + "API_KEY", Object().text("value", plant("Long") + std::string(70'000, 'x')).str()));
-  note(owner.put(secrets + plant("name with spaces"), Object().text("value", plant("Odd")).str()));
-  RunnerOptions options;
-  options.agent = talkative_agent;
-  options.toml = "[log]\nlevel = \"trace\"\n";
-  RunnerProcess runner(server.runner_address(), workshop, options);
-  await_container(alex, workshop.box(), "idle");
-  const auto started = start_agent(alex, workshop.box(), 20);
-  ASSERT_EQ(started.status, 201) << started.body;
-  plant_what_was_made(started.json()["retry_handle"].string());
-  const auto session = started.json()["session_id"].string();
-  const auto line = plant("Transcript");
-  EXPECT_EQ(say_to_agent(alex, session, line).status / 100, 2);
-  await_line(alex, session, "out: said: " + line);
-  note(say_to_agent(sam, session, plant("Foreign")));
-  note(say_to_agent(alex, session, plant("Longest") + std::string(70'000, 'x')));
-  note(look_up(alex, plant("Handle")));
-  note(retry(alex, plant("Retry")));
-  note(start_agent(alex, workshop.box(), 0, Object().text("reroute_of", plant("Reroute")).str()));
-  note(resume_agent(alex, workshop.box(), plant("Resume")));
-  EXPECT_EQ(stop_agent(alex, session).status, 200);
-  note(stop_agent(alex, session));
-
-  // A message and an agent's report of a session, which are contents as well.
-  const auto run = triggered(owner, world.thread(world.support));
-  Client lotse = world.as(world.lotse);
-  EXPECT_EQ(lotse.post(run_path(run, "start"), Object().text("external_session_ref", plant("Started")).str()).status,
-            200);
-  note(lotse.post(run_path(run, "finish"), R"({"outcome":"failed","code":"x","detail":")" + plant("Detail") + "\"}"));
+  plant_tokens();
+  plant_references();
+  const auto runners_log = plant_around_a_runner();
+  plant_in_a_run();
 
   const auto request_id = "request-that-is-logged";
   alex.get("/v1/me", {{"X-Request-Id", request_id}});
@@ -128,7 +142,7 @@ TEST_F(Markers, NothingSecretIsInLogsMetricsAuditAndErrors) {
   EXPECT_GT(database.number("SELECT count(*) FROM audit_log WHERE NOT allowed"), 0);
 
   expect_none("the server's log", server.output());
-  expect_none("the Runner's log", runner.output());
+  expect_none("the Runner's log", runners_log);
   expect_none("metrics", owner.get("/metrics").body);
   expect_none("the audit log", database.value("SELECT string_agg(a::text, ' ') FROM audit_log a"));
   expect_none("audit over HTTP", owner.get("/v1/audit?limit=200").body);
