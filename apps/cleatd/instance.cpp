@@ -55,6 +55,17 @@ std::string address_of(const std::string& host, std::uint16_t port) {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+/// Reads a listener's certificate again and says in the log what came of it.
+template <class Read>
+void read_again(const char* listener, const Read& read) {
+  try {
+    read();
+    log::get().info("read {}.certificate and {}.key again; new connections are shown them", listener, listener);
+  } catch (const std::runtime_error& error) {
+    log::get().error("{}.listen goes on with the certificate that it has: {}", listener, error.what());
+  }
+}
+
 } // namespace
 
 /// Everything that exists while requests are served. Members are taken apart from the last to the first.
@@ -158,7 +169,8 @@ void Instance::start_serving() {
   if (config_.demo)
     actors_->demo = make_demo(actors_->system, actors_->frontends, folder_, actors_->owner);
   const auto listen = parse_listen(config_.http_listen, "http.listen");
-  url_ = "http://" + address_of(listen.host, actors_->server->start());
+  url_ =
+    (config_.http_certificate.empty() ? "http://" : "https://") + address_of(listen.host, actors_->server->start());
   runner_address_ =
     address_of(parse_listen(config_.runner_listen, "runner.listen").host, actors_->runner_listener.port);
   folder_.write(endpoints_file, R"({"http": ")" + url_ + R"(", "runner": ")" + runner_address_ + R"(", "pid": )" +
@@ -175,7 +187,18 @@ std::string Instance::announcement() const {
   announcement.data = folder_.path();
   if (actors_->demo)
     announcement.demo_thread_id = actors_->demo->thread_id;
+  if (!config_.http_certificate.empty())
+    announcement.certificate = std::filesystem::absolute(config_.http_certificate);
   return text_of(announcement);
+}
+
+void Instance::reload_certificates() {
+  if (!actors_)
+    return;
+  if (!config_.http_certificate.empty())
+    read_again("http", [this] { actors_->server->reload_certificates(); });
+  if (!config_.runner_certificate.empty())
+    read_again("runner", [this] { actors_->runner_listener.identity->reload(); });
 }
 
 void Instance::stop() {

@@ -32,6 +32,10 @@ public:
   /// The text for the terminal, once requests are served.
   [[nodiscard]] std::string announcement() const;
 
+  /// Reads the certificates of the HTTP and the Runner listener again, for the connections to come, and logs for each
+  /// whether that worked; where it did not, the old one stays. By the thread that starts and stops.
+  void reload_certificates();
+
   /// Answers what is in flight and stops everything, PostgreSQL last.
   void stop();
 
