@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -315,7 +316,31 @@ TEST_F(Tls, FilesThatCannotBeUsedChangeNothing) {
   EXPECT_EQ(client.exchange(get("/v1/me")).status, 200);
 }
 
+/// Standard input that has this text to give.
+class TypedInput {
+public:
+  explicit TypedInput(const std::string& text) : before_(::dup(STDIN_FILENO)) {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0 || ::write(ends[1], text.data(), text.size()) < 0)
+      throw std::runtime_error("cannot make a pipe");
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  ~TypedInput() {
+    ::dup2(before_, STDIN_FILENO);
+    ::close(before_);
+  }
+
+  TypedInput(const TypedInput&) = delete;
+  TypedInput& operator=(const TypedInput&) = delete;
+
+private:
+  int before_;
+};
+
 TEST_F(Tls, AKeyWithAPassphraseIsRefusedAndNobodyIsAsked) {
+  const TypedInput input("secret\n"); // where OpenSSL would ask without a terminal
   const auto locked = ours_.file("locked.pem");
   const auto made = "openssl pkey -in " + ours_.file("key.pem") + " -aes256 -passout pass:secret -out " + locked;
   ASSERT_EQ(std::system(made.c_str()), 0);
