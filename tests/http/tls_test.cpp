@@ -196,7 +196,7 @@ TEST_F(Tls, WhatIsNoTlsEnds) {
 }
 
 TEST_F(Tls, AHandshakeThatTakesTooLongEnds) {
-  options_.read_timeout = 100ms;
+  options_.read_timeout = 1s; // enough for the one that is served at the end, on a busy machine as well
   start();
   RawClient silent(port_);
   RawClient half(port_);
@@ -205,18 +205,18 @@ TEST_F(Tls, AHandshakeThatTakesTooLongEnds) {
   // A record that is never whole, byte after byte: each alone would be in time.
   dripping.send(std::string("\x16\x03\x01\x02\x00\x01", 6));
   int drops = 0;
-  while (!dripping.ends_within(10ms) && drops < 200) {
+  while (!dripping.ends_within(10ms) && drops < 1000) {
     dripping.send("a");
     ++drops;
   }
-  EXPECT_LT(drops, 100);
+  EXPECT_LT(drops, 500);
   EXPECT_TRUE(silent.ends());
   EXPECT_TRUE(half.ends());
   expect_service();
 }
 
 TEST_F(Tls, ClientsThatAreTooSlowAfterTheHandshakeEnd) {
-  options_.read_timeout = 300ms;
+  options_.read_timeout = 1s;
   options_.keep_alive = 50ms;
   start();
   RawClient silent(port_, encrypted());
