@@ -46,8 +46,12 @@ private:
 std::unique_ptr<tls::ServerIdentity> identity_of(const HttpOptions& options) {
   if (!options.encrypts())
     return nullptr;
-  return std::make_unique<tls::ServerIdentity>(
-    tls::ServerOptions{options.certificate_file, options.key_file, options.oldest_tls, "http/1.1"});
+  try {
+    return std::make_unique<tls::ServerIdentity>(
+      tls::ServerOptions{options.certificate_file, options.key_file, options.oldest_tls, "http/1.1"});
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("http.certificate and http.key do not work: " + std::string(error.what()));
+  }
 }
 
 } // namespace

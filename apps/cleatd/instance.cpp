@@ -72,8 +72,7 @@ void read_again(const char* listener, const Read& read) {
 struct Instance::Actors {
   Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics,
          std::shared_ptr<const MasterKey> master_key)
-    : system(prepared(system_config, config)),
-      store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
+    : Actors(config, database_url, metrics) {
     auto dependencies = std::make_shared<actors::Dependencies>();
     dependencies->store = store;
     dependencies->clock = clock;
@@ -97,6 +96,12 @@ struct Instance::Actors {
     server =
       std::make_unique<http::Server>(http_options(config), http::Dependencies{system, frontends, metrics, clock});
   }
+
+  /// What the other constructor begins with. When that one throws afterwards, because a port or a certificate cannot be
+  /// had, the destructor ends the actors that there are; the actor system would wait for them forever.
+  Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics)
+    : system(prepared(system_config, config)),
+      store(storage::open_postgres(system, database_options(config, database_url), metrics)) {}
 
   Actors(const Actors&) = delete;
   Actors& operator=(const Actors&) = delete;
@@ -122,6 +127,8 @@ struct Instance::Actors {
   }
 
   void end_and_wait(const actors::hub_actor& actor) {
+    if (!actor)
+      return;
     caf::scoped_actor self(system);
     self->monitor(actor);
     self->send_exit(actor, caf::exit_reason::user_shutdown);

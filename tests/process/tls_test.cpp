@@ -209,16 +209,19 @@ TEST(Exposure, WithoutTlsNothingListensBeyondLoopback) {
 TEST(Exposure, ACertificateThatCannotBeUsedIsNamedAtTheStart) {
   const TemporaryIdentities ours("ours");
   const TemporaryIdentities theirs("theirs");
-  const TemporaryFolder folder;
-  const auto log = folder.path() / "output.log";
-  Child child({CLEAT_CLEATD,
-               {"--data", folder.path().string(), "--database-url", shared_cluster().createdb(fresh_database_name()),
-                "--http", "127.0.0.1:0", "--runner", "127.0.0.1:0", "--set",
-                "http.certificate=" + ours.file("chain.pem"), "--set", "http.key=" + theirs.file("key.pem")},
-               {},
-               log});
-  EXPECT_EQ(child.wait(std::chrono::seconds{60}).value_or(-1), 1);
-  EXPECT_NE(read_file(log).find(theirs.file("key.pem")), std::string::npos) << read_file(log);
+  for (const std::string listener : {"http", "runner"}) {
+    const TemporaryFolder folder;
+    const auto log = folder.path() / "output.log";
+    Child child(
+      {CLEAT_CLEATD,
+       {"--data", folder.path().string(), "--database-url", shared_cluster().createdb(fresh_database_name()), "--http",
+        "127.0.0.1:0", "--runner", "127.0.0.1:0", "--set", listener + ".certificate=" + ours.file("chain.pem"), "--set",
+        listener + ".key=" + theirs.file("key.pem")},
+       {},
+       log});
+    EXPECT_EQ(child.wait(std::chrono::seconds{60}).value_or(-1), 1) << "it neither hangs nor dies of it";
+    EXPECT_NE(read_file(log).find(theirs.file("key.pem")), std::string::npos) << read_file(log);
+  }
 }
 
 TEST(Exposure, AGuesserIsRefusedAndWhoIsLoggedInGoesOn) {
