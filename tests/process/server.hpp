@@ -17,6 +17,8 @@ struct ServerOptions {
   std::string database_url = {};
   std::vector<std::string> arguments = {};
   std::map<std::string, std::string> environment = {};
+  /// A PEM file with the authority of the certificate that the arguments name; empty without TLS.
+  std::string authority = {};
 };
 
 /// A `cleatd` process over a data folder of its own, on a free port of the loopback.
