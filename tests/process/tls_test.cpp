@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -14,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/process/fleet.hpp"
 #include "tests/process/suite.hpp"
 #include "tests/support/temporary_identities.hpp"
 
@@ -43,9 +45,14 @@ std::string address_of(const Server& server) {
 }
 
 /// A scan's look at a server with these options of `openssl s_client`, which insists on a certificate of the authority.
+Outcome scan(const std::string& authority, const std::string& address, const std::string& options) {
+  return shell("openssl s_client -brief -verify_return_error -CAfile " + authority + " -connect " + address + " " +
+               options + " </dev/null");
+}
+
+/// The same at its port for HTTP.
 Outcome scan(const Server& server, const std::string& options) {
-  return shell("openssl s_client -brief -verify_return_error -CAfile " + server.endpoint().authority + " -connect " +
-               address_of(server) + " " + options + " </dev/null");
+  return scan(server.endpoint().authority, address_of(server), options);
 }
 
 /// A connection that says exactly these bytes; what comes back until the server ends it.
@@ -116,6 +123,35 @@ TEST_F(Encrypted, OnePointTwoIsSpokenWhenConfiguredAndOnlyWithGoodSuites) {
   const auto details = shell("openssl s_client -tls1_2 -connect " + address_of(*server) + " </dev/null");
   EXPECT_NE(details.output.find("Compression: NONE"), std::string::npos) << details.output;
   EXPECT_NE(details.output.find("Secure Renegotiation IS supported"), std::string::npos) << details.output;
+}
+
+TEST_F(Encrypted, RunnersAreSpokenToInOnePointThreeAndBelieveTheirAuthorityAndTheNameAlone) {
+  const auto server = serve({"--set", "runner.certificate=" + identities.file("chain.pem"), "--set",
+                             "runner.key=" + identities.file("key.pem"), "--set", "http.tls_min_version=1.2"});
+  const auto at_runners = [&](const std::string& options) {
+    return scan(identities.file("ca.pem"), server->runner_address(), options);
+  };
+  EXPECT_EQ(at_runners("-tls1_3").status, 0) << at_runners("-tls1_3").output;
+  for (const auto* older : {"-tls1_2", "-tls1_1 -cipher DEFAULT@SECLEVEL=0"})
+    EXPECT_NE(at_runners(older).status, 0) << older;
+
+  World world(*server);
+  Client owner = world.as(world.owner);
+  const Workshop workshop(owner, world.alex);
+  const TemporaryIdentities theirs("theirs");
+  const auto with = [](const TemporaryIdentities& authority, const std::string& name) {
+    RunnerOptions options;
+    options.toml = "[tls]\nca = \"" + authority.file("ca.pem") + "\"\nserver_name = \"" + name + "\"\n";
+    return options;
+  };
+  for (const auto& [options, why] : {std::pair(with(theirs, "cleat.example.com"), "the TLS handshake failed"),
+                                     std::pair(with(identities, "sam.example.com"), "hostname mismatch")}) {
+    const RunnerProcess runner(server->runner_address(), workshop, options);
+    EXPECT_TRUE(runner.says(why)) << runner.output();
+    EXPECT_EQ(owner.get(container_path(workshop.box())).json()["state"].string(), "offline") << why;
+  }
+  const RunnerProcess runner(server->runner_address(), workshop, with(identities, "cleat.example.com"));
+  await_container(owner, workshop.box(), "idle");
 }
 
 TEST_F(Encrypted, ServesTheWorldAndSaysSoToBrowsers) {
