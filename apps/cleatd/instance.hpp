@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/cleatd/config.hpp"
+#include "apps/cleatd/release_gate.hpp"
 #include "base/metrics.hpp"
 #include "storage/data_folder.hpp"
 #include "storage/embedded.hpp"
@@ -32,9 +33,10 @@ public:
   /// The text for the terminal, once requests are served.
   [[nodiscard]] std::string announcement() const;
 
-  /// Reads the certificates of the HTTP and the Runner listener again, for the connections to come, and logs for each
-  /// whether that worked; where it did not, the old one stays. By the thread that starts and stops.
-  void reload_certificates();
+  /// Reads again what may be replaced while requests are served: release manifests and their trust root, and the
+  /// certificates of the HTTP and the Runner listener, for the connections to come. Says in the log what it found; a
+  /// certificate that cannot be used leaves the old one in place. While requests are served.
+  void reload();
 
   /// Answers what is in flight and stops everything, PostgreSQL last.
   void stop();
@@ -45,6 +47,7 @@ private:
   const Config config_;
   const storage::DataFolder folder_;
   const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
+  ReleaseGate release_gate_;
   std::unique_ptr<storage::EmbeddedPostgres> embedded_;
   std::string database_url_;
   std::unique_ptr<Actors> actors_;
