@@ -48,12 +48,14 @@ bool SocketStream::wait_for_request(std::chrono::milliseconds timeout) {
     return false;
   if (!unread().empty())
     return true;
+  if (has_said_the_end())
+    return false;
   // A request that has arrived already is still answered, whatever the wake-up says.
   return wait(POLLIN, Clock::now() + timeout, Woken::when_draining);
 }
 
 bool SocketStream::holds(std::chrono::milliseconds time) {
-  if (failed_)
+  if (failed_ || has_said_the_end())
     return false;
   const auto deadline = Clock::now() + time;
   // Not POLLIN: a request that is sent ahead of its turn is no reason to end this one.

@@ -79,6 +79,8 @@ public:
 
 private:
   [[nodiscard]] std::string_view unread() const { return std::string_view(in_).substr(begin_); }
+  /// Whether the client has said through TLS that nothing more comes; in the clear the socket tells that.
+  [[nodiscard]] bool has_said_the_end() const { return tls_ && tls_->closed(); }
   /// What ends a wait besides the client: nothing, or `wake_fd` as well.
   enum class Woken { never, when_draining };
 

@@ -73,6 +73,11 @@ bool RawClient::send(std::string_view bytes) {
   return tls_->error().empty() && send_as_it_is(tls_->take_output());
 }
 
+void RawClient::say_the_end() {
+  tls_->close();
+  send_as_it_is(tls_->take_output());
+}
+
 bool RawClient::send_as_it_is(std::string_view bytes) const {
   while (!bytes.empty()) {
     const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -44,6 +44,9 @@ public:
   /// Sends the bytes; false when the server does not take them any more.
   bool send(std::string_view bytes);
 
+  /// Says through TLS that nothing more will be sent (close_notify), and goes on reading.
+  void say_the_end();
+
   /// Why TLS failed; empty when it did not.
   [[nodiscard]] std::string tls_error() const;
 

@@ -387,6 +387,17 @@ TEST_F(Tls, AStreamTellsThatItIsWholeWhenItEnds) {
   EXPECT_TRUE(client.was_told_the_end());
 }
 
+TEST_F(Tls, AClientThatSaysItsLastWordIsStillAnswered) {
+  start();
+  RawClient client(port_, encrypted());
+  client.send(get("/v1/me") + get("/openapi.yaml"));
+  client.say_the_end();
+  EXPECT_EQ(client.receive().value().status, 200);
+  EXPECT_GT(client.receive().value().body.size(), 50'000U);
+  EXPECT_TRUE(client.ends());
+  EXPECT_TRUE(client.was_told_the_end());
+}
+
 TEST(TlsOptions, NameTheKeysThatAreWrong) {
   const auto complaint = [](const http::HttpOptions& options) {
     try {
