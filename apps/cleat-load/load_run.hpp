@@ -23,6 +23,8 @@ struct CpuTimes {
   std::optional<std::chrono::microseconds> server;
   std::optional<std::chrono::microseconds> postgres;
   std::optional<std::chrono::microseconds> load;
+  /// All Runners that were started for the scenario.
+  std::optional<std::chrono::microseconds> runner;
 };
 
 /// What a scenario came to.
