@@ -14,7 +14,10 @@ namespace {
 class Maker {
 public:
   Maker(const Target& target, const WorldPlan& plan, std::size_t connections, std::chrono::seconds patience)
-    : plan_(plan), run_(new_run()), setup_(target, run_, connections, patience) {
+    : plan_(plan),
+      run_(new_run()),
+      setup_(target, run_, connections, patience),
+      one_by_one_(target, run_ + "-one", 1, patience) {
     world_.run = run_;
   }
 
@@ -169,7 +172,9 @@ private:
     }
     for (std::size_t i = 0; i < plan_.containers; ++i)
       world_.runners[i % runners.size()].containers.push_back("load-" + run_ + "-" + std::to_string(i));
-    setup_.each(
+    // One after the other: each of them is decided against the same account, and whoever loses that race too often is
+    // told to come back later.
+    one_by_one_.each(
       plan_.containers,
       [&](std::size_t i, Request& request) {
         const std::size_t runner = i % runners.size();
@@ -179,7 +184,7 @@ private:
           .member("account_id", world_.account)
           .member("runner_id", runners[runner])
           .end_object();
-        setup_.write(request, "POST", "/v1/containers", body.str());
+        one_by_one_.write(request, "POST", "/v1/containers", body.str());
       },
       [](std::size_t, const JsonObject&) {});
   }
@@ -187,6 +192,7 @@ private:
   WorldPlan plan_;
   std::string run_;
   Setup setup_;
+  Setup one_by_one_;
   World world_;
 };
 
