@@ -170,8 +170,10 @@ private:
       runners.push_back(setup_.one("POST", "/v1/runners", runner, "id"));
       world_.runners.push_back({make_token("/v1/runners/" + runners.back()), {}});
     }
+    // Short names, because a Runner has sockets in folders that are named after its containers.
+    const std::string prefix = "load-" + run_.substr(run_.rfind('-') + 1) + "-";
     for (std::size_t i = 0; i < plan_.containers; ++i)
-      world_.runners[i % runners.size()].containers.push_back("load-" + run_ + "-" + std::to_string(i));
+      world_.runners[i % runners.size()].containers.push_back(prefix + std::to_string(i));
     // One after the other: each of them is decided against the same account, and whoever loses that race too often is
     // told to come back later.
     one_by_one_.each(
