@@ -47,6 +47,17 @@ launch() {
   processes+=("$server")
 }
 
+# Ends the process $1 and waits for it.
+end() {
+  local process left=()
+  kill "$1"
+  wait "$1" || true
+  for process in "${processes[@]}"; do
+    [[ $process == "$1" ]] || left+=("$process")
+  done
+  processes=("${left[@]}")
+}
+
 # Waits until the cleatd on the data folder $1 answers, and warms it up with $2 requests.
 await_server() {
   "$cleat_load" --data "$1" --wait-s 120 --scenario noop --count "$2" --connections 1 >"$folder/warmup.log" 2>&1
