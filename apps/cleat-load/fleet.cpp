@@ -33,11 +33,14 @@ std::size_t count_idle(Setup& setup, const World& world) {
 
 } // namespace
 
-Fleet::Fleet(const std::filesystem::path& program, const Target& target, const World& world,
-             std::chrono::seconds patience) {
+void require_runner_address(const Target& target) {
   if (target.runner_address.empty())
     throw std::runtime_error("Where do Runners connect to? Give --data DIR of a cleatd on this machine, or "
                              "--runner-address HOST:PORT.");
+}
+
+Fleet::Fleet(const std::filesystem::path& program, const Target& target, const World& world,
+             std::chrono::seconds patience) {
   for (const RunnerEntry& runner : world.runners)
     runners_.push_back(std::make_unique<RunnerProcess>(program, target.runner_address, runner));
   await_idle(target, world, patience);

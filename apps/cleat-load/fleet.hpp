@@ -14,6 +14,9 @@
 
 namespace cleat::load {
 
+/// Throws `std::runtime_error` when it is not known where Runners connect to.
+void require_runner_address(const Target& target);
+
 /// The Runners of a world, as real processes.
 class Fleet {
 public:

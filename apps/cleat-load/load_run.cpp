@@ -143,12 +143,15 @@ WorldPlan plan_of(Scenario scenario, const Options& options) {
 
 /// Plays in the world of `stage` and checks what is left.
 Result play_in(Stage& stage, Scenario scenario, const Options& options, const Target& target) {
+  const auto memory = [&] { return target.server_pid == 0 ? std::nullopt : resident_bytes(target.server_pid); };
+  const auto memory_before = memory();
   LoadRun run(scenario, options, target, stage);
   Connections(target.address, options.connections, options.patience).play(run);
   stage.contest.settle(stage.findings);
   Result result = std::move(run).result();
   result.findings = std::move(stage.findings);
-  result.server_memory = target.server_pid == 0 ? std::nullopt : resident_bytes(target.server_pid);
+  result.server_memory_before = memory_before;
+  result.server_memory = memory();
   if (scenario == Scenario::etcd)
     result.database = compare_with_etcd(target.address, stage.world, stage.tally, options.patience);
   else if (scenario != Scenario::noop && !target.database_url.empty())
@@ -177,9 +180,11 @@ Result run_scenario(Scenario scenario, const Options& options, const Target& tar
     stage.world.run = new_run();
     return play_in(stage, scenario, options, target);
   }
-  // What is missing for Runners is said before anything is made.
-  const auto program =
-    scenario == Scenario::starts ? find_runner_program(options.runner_program) : std::filesystem::path();
+  std::filesystem::path program;
+  if (scenario == Scenario::starts) { // what is missing is said before anything is made
+    require_runner_address(target);
+    program = find_runner_program(options.runner_program);
+  }
   stage.world = make_world(target, plan_of(scenario, options), options.connections, options.patience);
   if (scenario == Scenario::starts) {
     // They are ended when everything was compared, because that releases what is live.

@@ -95,6 +95,7 @@ void write_result(json::Writer& out, const Result& result) {
     write_operation(out, result, kind, latencies);
   out.end_array();
   write_cpu(out, result.cpu);
+  out.member("server_memory_before_bytes", result.server_memory_before);
   out.member("server_memory_bytes", result.server_memory).key("database").begin_array();
   for (const auto& comparison : result.database)
     out.begin_object()
