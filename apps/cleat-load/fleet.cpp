@@ -25,7 +25,7 @@ std::size_t count_idle(Setup& setup, const World& world) {
         if (!items)
           throw std::runtime_error("A list of containers has no items.");
         for (simdjson::dom::element element : *items)
-          idle += JsonObject(std::move(element)).text("state") == "idle" ? 1 : 0;
+          idle += JsonObject(element).text("state") == "idle" ? 1 : 0;
       });
   } while (!cursor.empty());
   return idle;

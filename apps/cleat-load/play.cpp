@@ -38,7 +38,7 @@ private:
       return false;
     std::string_view newer = "~"; // sorts behind every time
     for (simdjson::dom::element element : *items) {
-      const JsonObject session(std::move(element));
+      const JsonObject session(element);
       const std::string_view created = session.text("created_at");
       if (session.text("thread_id") != stage_.world.listed[at_] || session.flag("is_current") != false ||
           session.text("end_reason") != "import" || created >= newer)

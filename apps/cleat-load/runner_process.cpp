@@ -54,6 +54,7 @@ void write_file(const fs::path& path, const std::string& text) {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (auto& text : texts)
     pointers.push_back(text.data());
   pointers.push_back(nullptr);
@@ -70,7 +71,8 @@ fs::path find_runner_program(const fs::path& given) {
   }
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   std::vector<fs::path> places{here / name, here.parent_path() / name / name};
-  std::istringstream path(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+  const char* const folders = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): there is one thread
+  std::istringstream path(folders == nullptr ? "" : folders);
   for (std::string folder; std::getline(path, folder, ':');)
     places.push_back(fs::absolute(folder) / name);
   for (const fs::path& place : places)
