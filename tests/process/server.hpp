@@ -17,6 +17,8 @@ struct ServerOptions {
   std::string database_url = {};
   std::vector<std::string> arguments = {};
   std::map<std::string, std::string> environment = {};
+  /// A program with arguments that becomes what follows them; empty: the server is started directly.
+  std::vector<std::string> through = {};
 };
 
 /// A `cleatd` process over a data folder of its own, on a free port of the loopback.
