@@ -93,7 +93,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_NAME cleat)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_CONTACT "Cleat maintainers <cleat@example.com>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Cleat, the authority for agent sessions") # of both packages; what differs follows it
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -101,7 +101,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME cleat-server)
 set(CPACK_DEBIAN_SERVER_DESCRIPTION
-    "The authority for agent sessions\nKnows which session of an agent's runtime belongs to which chat thread, and starts agents on Runners.\n.\nKeeps everything in PostgreSQL: one that it starts itself, or one of yours.")
+    "The server: knows which session of an agent's runtime belongs to which chat thread, and starts agents on Runners.\n.\nKeeps everything in PostgreSQL: one that it starts itself, or one of yours.")
 # The embedded database is the default and takes PostgreSQL's programs; who names one elsewhere needs none.
 set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_SERVER_PACKAGE_RECOMMENDS "postgresql (>= 15)")
@@ -115,7 +115,7 @@ cleat_maintainer_scripts(server "${config}" "${etc}/release.pub")
 
 set(CPACK_DEBIAN_RUNNER_PACKAGE_NAME cleat-runner)
 set(CPACK_DEBIAN_RUNNER_DESCRIPTION
-    "Starts agents where a Cleat server tells it to\nStarts, resumes and stops agents as processes or inside bubblewrap, and keeps a journal of it.")
+    "The Runner: starts, resumes and stops agents as processes or inside bubblewrap where a\nserver tells it to, and keeps a journal of it.")
 set(CPACK_DEBIAN_RUNNER_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_RUNNER_PACKAGE_RECOMMENDS bubblewrap)
 set(account cleat-runner)
