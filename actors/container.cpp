@@ -181,7 +181,8 @@ rules::container::ReportContext ContainerState::report_context() const {
 }
 
 rules::RuleContext ContainerState::rule_context(const Asked& asked) const {
-  return {asked.context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
+  const auto& gate = deps_->options.fleet.gate;
+  return {asked.context, deps_->clock->now(), *deps_->ids, deps_->options.rules, gate && gate->is_open()};
 }
 
 container_self::behavior_type container(ContainerState::Self self, const std::string& name, DependenciesPtr deps,

@@ -11,6 +11,7 @@
 #include "base/metrics.hpp"
 #include "base/sealing.hpp"
 #include "base/time.hpp"
+#include "protocol/release.hpp"
 #include "storage/interface.hpp"
 
 namespace cleat::actors {
@@ -39,6 +40,8 @@ struct FleetOptions {
   Node node;
   /// Opens and seals secrets; without one secrets cannot be stored or given out.
   std::shared_ptr<const MasterKey> master_key;
+  /// Lets fresh starts and resumes pass, or not; without one none does.
+  std::shared_ptr<const release::Gate> gate;
 };
 
 /// What actors need of the configuration.

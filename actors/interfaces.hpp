@@ -6,6 +6,7 @@
 #include <caf/typed_actor.hpp>
 
 #include "protocol/commands.hpp"
+#include "protocol/release.hpp"
 #include "protocol/session_commands.hpp"
 #include "storage/interface.hpp"
 
@@ -187,6 +188,8 @@ struct Frontends {
   herald_actor herald;
   storage::Store store;
   fleet_actor fleet;
+  /// What the release gate says, for `/readyz`.
+  std::shared_ptr<const release::Gate> gate;
 };
 
 } // namespace cleat::actors

@@ -83,9 +83,10 @@ inline constexpr std::int64_t rate_max_principals = 10'000;   ///< rate.max_prin
 // Runners and containers (spec 04). Spans of retention are in seconds.
 inline constexpr std::int64_t container_name_max_bytes = 63;
 inline constexpr std::int64_t secret_name_max_bytes = 64;
-inline constexpr std::int64_t account_secrets_max = 10'000;     ///< what a list of an account's secrets shows at most
-inline constexpr std::int64_t secret_max_bytes = 65'536;        ///< secrets.max_bytes
-inline constexpr std::int64_t input_max_bytes = 65'536;         ///< runner.input_max_bytes, a line for an agent
+inline constexpr std::int64_t account_secrets_max = 10'000; ///< what a list of an account's secrets shows at most
+inline constexpr std::int64_t manifest_max_bytes = 4096;    ///< of a release manifest, its signature and its trust root
+inline constexpr std::int64_t secret_max_bytes = 65'536;    ///< secrets.max_bytes
+inline constexpr std::int64_t input_max_bytes = 65'536;     ///< runner.input_max_bytes, a line for an agent
 inline constexpr std::int64_t runner_max_frame_bytes = 1 << 20; ///< runner.max_frame_bytes
 inline constexpr std::int64_t runner_max_body_bytes = 16 << 20; ///< runner.max_body_bytes, the newest lines that fit
 inline constexpr std::int64_t runner_heartbeat_ms = 5'000;      ///< runner.heartbeat_ms

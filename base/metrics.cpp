@@ -44,6 +44,8 @@ Metrics::Metrics()
     orphans_open(gauge(registry, "cleat_orphans_open", "Unresolved orphan diagnostics; alert on anything above 0.")),
     operations_in_flight(gauge(registry, "cleat_operations_in_flight", "Starts, resumes and stops under way.")),
     runners_connected(gauge(registry, "cleat_runners_connected", "Runners connected to any server.")),
+    release_gate_open(gauge(registry, "cleat_release_gate_open",
+                            "Whether fresh starts may pass: 1, or 0; alert on 0, no agent can be started then.")),
     commit_batches(counter(registry, "cleat_commit_batches_total", "Transactions of the writer.")),
     commit_batch_size(
       histogram(registry, "cleat_commit_batch_size", "Decisions a transaction.", {1, 2, 4, 8, 16, 32, 64, 128, 256})),

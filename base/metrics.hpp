@@ -36,6 +36,7 @@ struct Metrics {
   prometheus::Gauge& orphans_open; ///< alert on anything above 0: nobody can tell what these agents do
   prometheus::Gauge& operations_in_flight;
   prometheus::Gauge& runners_connected; ///< to any server
+  prometheus::Gauge& release_gate_open; ///< 1 or 0; alert on 0: no agent can be started
 
   // Storage
   prometheus::Counter& commit_batches;

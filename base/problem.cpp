@@ -135,6 +135,9 @@ std::string_view reason_detail(Reason reason) {
       return "There is a container of this name already. Choose another name.";
     case Reason::no_master_key:
       return "This server has no master key to seal secrets with. Give it one, then send again.";
+    case Reason::release_gate:
+      return "The release of this server and its Runner is not verified, so no agent is started. /readyz says what is "
+             "wrong.";
   }
   return "";
 }
@@ -245,6 +248,8 @@ std::string_view to_string(Reason reason) {
       return "name_taken";
     case Reason::no_master_key:
       return "no_master_key";
+    case Reason::release_gate:
+      return "release_gate";
   }
   return "";
 }

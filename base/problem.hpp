@@ -64,6 +64,7 @@ enum class Reason {
   not_retryable,
   name_taken,
   no_master_key,
+  release_gate,
 };
 
 /// What is wrong with one member of a request body, as clients see it in `errors[].code` (spec 03 section 9).

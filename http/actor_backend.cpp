@@ -72,6 +72,10 @@ public:
     return pong && pong->status == storage::ReadStatus::ok;
   }
 
+  std::shared_ptr<const release::Verdict> release_verdict() override {
+    return frontends_.gate ? frontends_.gate->verdict() : nullptr;
+  }
+
 private:
   /// The answer to `question`, or nothing when none came in time or nobody is there to give one.
   template <class Reply, class Actor, class Question>

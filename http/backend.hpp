@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "base/problem.hpp"
 #include "protocol/commands.hpp"
+#include "protocol/release.hpp"
 #include "protocol/session_commands.hpp"
 
 namespace cleat::http {
@@ -54,6 +56,9 @@ public:
 
   /// Whether the database answers within `http.ready_timeout_s`.
   virtual bool database_answers() = 0;
+
+  /// What the release gate says now; nothing when there is none, which is as good as closed.
+  virtual std::shared_ptr<const release::Verdict> release_verdict() = 0;
 };
 
 } // namespace cleat::http

@@ -65,9 +65,9 @@ ensure_packages() {
   install_packages "${missing[@]}" || die "apt-get failed (see above); the packages are listed in scripts/packages.txt"
 }
 
-# Configures and builds all of Cleat. With an argument, only that target.
+# Configures and builds all of Cleat. With arguments, only these targets.
 build() {
   say "building into $build_dir (the first time takes some minutes)"
   cmake --preset "$preset" --log-level=WARNING >&2
-  cmake --build --preset "$preset" ${1:+--target "$1"} >&2
+  cmake --build --preset "$preset" ${1:+--target "$@"} >&2
 }

@@ -43,6 +43,8 @@ struct RuleContext {
   Timestamp now;
   IdSource& ids;
   const RuleOptions& options;
+  /// Whether the release gate lets fresh starts and resumes pass (spec 04 section 9). Who does not say so lets none.
+  bool gate_is_open = false;
 
   [[nodiscard]] const Principal& actor() const { return *request.actor; }
   [[nodiscard]] Id new_id() const { return ids.next(now); }

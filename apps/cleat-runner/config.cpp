@@ -166,6 +166,12 @@ void apply_sections(Table& root, Config& config, Settings& settings) {
     table.text("server_name", config.tls_server_name);
     table.finish();
   }
+  if (const auto* section = root.table("release")) {
+    Table table(*section, "release.");
+    table.text("manifest", config.release_manifest);
+    table.text("trust_root", config.release_trust_root);
+    table.finish();
+  }
   if (const auto* section = root.table("journal")) {
     Table table(*section, "journal.");
     table.number("retention_s", config.journal_retention_s, 1, std::numeric_limits<std::int32_t>::max());

@@ -50,6 +50,10 @@ struct Config {
   /// TLS is used when an authority is given, and always when the server is not on this machine.
   bool tls = false;
 
+  /// The signed manifest of this program and the key that it is signed with; empty means beside the program.
+  std::string release_manifest;
+  std::string release_trust_root;
+
   std::map<std::string, ContainerSpec> containers;
 
   std::int64_t max_frame_bytes = limits::runner_max_frame_bytes;

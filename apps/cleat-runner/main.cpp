@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "apps/cleat-runner/runner.hpp"
 #include "base/core_dumps.hpp"
 #include "base/log.hpp"
+#include "protocol/release_files.hpp"
 
 namespace cleat::runner {
 namespace {
@@ -90,6 +92,22 @@ Descriptor stop_signals() {
   return Descriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+/// Refuses to work as anything but what its release says it is (spec 04 section 9). The server does not believe what a
+/// Runner says of itself; this keeps an altered or mixed-up Runner from enrolling at all.
+void verify_release(const Config& config) {
+  const auto program = release::running_program();
+  const auto manifest = config.release_manifest.empty() ? release::default_manifest(program) : config.release_manifest;
+  const auto trust_root =
+    config.release_trust_root.empty() ? release::default_trust_root(program) : config.release_trust_root;
+  auto evidence = release::read_evidence(manifest);
+  evidence.program = release::digest_of_running_program();
+  const auto finding = release::judge(release::runner_artifact, evidence, release::read_trust_root(trust_root));
+  if (finding.flaw)
+    throw std::runtime_error(release::explain(finding) + ". Looked at " + manifest + " with the trust root " +
+                             trust_root + "; put the signed manifest of this release there.");
+  log::get().info("{}", release::explain(finding));
+}
+
 int serve(const Config& config) {
   const Descriptor signals = stop_signals();
   const StateFolder state(config.state);
@@ -121,6 +139,7 @@ int run(int argc, char** argv) {
     const auto config = read_config(file, command.options, environment);
     start_log(config);
     raise_descriptor_limit();
+    verify_release(config);
     return serve(config);
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "cleat-runner: %s\n", error.what());

@@ -98,6 +98,10 @@ struct Config {
   std::string secrets_master_key_file;
   std::int64_t secrets_max_bytes = limits::secret_max_bytes;
 
+  std::string release_manifest;
+  std::string release_runner_manifest;
+  std::string release_trust_root;
+
   std::string database_url;
   std::int64_t database_max_batch = limits::max_batch;
   std::int64_t database_max_pending = limits::max_pending;

@@ -60,7 +60,7 @@ std::string address_of(const std::string& host, std::uint16_t port) {
 /// Everything that exists while requests are served. Members are taken apart from the last to the first.
 struct Instance::Actors {
   Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics,
-         std::shared_ptr<const MasterKey> master_key)
+         std::shared_ptr<const MasterKey> master_key, std::shared_ptr<const release::Gate> gate)
     : system(prepared(system_config, config)),
       store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
     auto dependencies = std::make_shared<actors::Dependencies>();
@@ -73,11 +73,16 @@ struct Instance::Actors {
     peers = actors::start_peers(system, peers_options(config, dependencies->options.fleet.node.id));
     dependencies->options.fleet.node.address = peers.address;
     dependencies->options.fleet.master_key = std::move(master_key);
+    dependencies->options.fleet.gate = gate;
     janitor = actors::spawn_janitor(system, dependencies);
     hub = actors::spawn_hub(system, dependencies);
     const auto herald = actors::spawn_herald(system, dependencies);
-    frontends = {actors::spawn_registry(system, dependencies), actors::spawn_directory(system, dependencies), herald,
-                 store, actors::spawn_fleet(system, dependencies, hub, herald)};
+    frontends = {actors::spawn_registry(system, dependencies),
+                 actors::spawn_directory(system, dependencies),
+                 herald,
+                 store,
+                 actors::spawn_fleet(system, dependencies, hub, herald),
+                 std::move(gate)};
     actors::join_peers(peers, hub, frontends.fleet);
     fleet_watcher = actors::spawn_fleet_watcher(system, dependencies, frontends.fleet);
     runner_listener =
@@ -134,7 +139,7 @@ struct Instance::Actors {
   std::optional<Demo> demo;
 };
 
-Instance::Instance(const Config& config) : config_(config), folder_(config.data) {
+Instance::Instance(const Config& config) : config_(config), folder_(config.data), release_gate_(config) {
   check_rooms(config_);
   folder_.remove(endpoints_file); // of a server that was killed
 }
@@ -151,8 +156,9 @@ void Instance::start_database() {
 }
 
 void Instance::start_serving() {
-  actors_ = std::make_unique<Actors>(config_, database_url_, metrics_,
-                                     load_master_key(folder_, config_.secrets_master_key_file));
+  actors_ =
+    std::make_unique<Actors>(config_, database_url_, metrics_,
+                             load_master_key(folder_, config_.secrets_master_key_file), release_gate_.gate(*metrics_));
   actors_->owner =
     make_owner(actors_->system, actors_->store, folder_, config_.owner_token_file, *actors_->ids, *actors_->clock);
   if (config_.demo)
@@ -176,6 +182,10 @@ std::string Instance::announcement() const {
   if (actors_->demo)
     announcement.demo_thread_id = actors_->demo->thread_id;
   return text_of(announcement);
+}
+
+void Instance::reload() {
+  release_gate_.reload(*metrics_);
 }
 
 void Instance::stop() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/cleatd/config.hpp"
+#include "apps/cleatd/release_gate.hpp"
 #include "base/metrics.hpp"
 #include "storage/data_folder.hpp"
 #include "storage/embedded.hpp"
@@ -32,6 +33,10 @@ public:
   /// The text for the terminal, once requests are served.
   [[nodiscard]] std::string announcement() const;
 
+  /// Reads again what may be replaced while requests are served: release manifests and their trust root. Says in the
+  /// log what it found. While requests are served.
+  void reload();
+
   /// Answers what is in flight and stops everything, PostgreSQL last.
   void stop();
 
@@ -41,6 +46,7 @@ private:
   const Config config_;
   const storage::DataFolder folder_;
   const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
+  ReleaseGate release_gate_;
   std::unique_ptr<storage::EmbeddedPostgres> embedded_;
   std::string database_url_;
   std::unique_ptr<Actors> actors_;

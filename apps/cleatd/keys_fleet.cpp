@@ -47,6 +47,17 @@ std::vector<Key> runner_keys() {
   };
 }
 
+std::vector<Key> release_keys() {
+  return {
+    {"release.manifest", "", TextKey{&Config::release_manifest},
+     "The signed manifest of this program; none means cleatd.manifest.json beside it."},
+    {"release.runner_manifest", "", TextKey{&Config::release_runner_manifest},
+     "The signed manifest of the Runner of the same release; none means cleat-runner.manifest.json beside cleatd."},
+    {"release.trust_root", "", TextKey{&Config::release_trust_root},
+     "A PEM file with the public key that signs releases; none means release.pub beside cleatd."},
+  };
+}
+
 std::vector<Key> node_keys() {
   return {
     {"nodes.listen", "", TextKey{&Config::nodes_listen},
@@ -85,7 +96,7 @@ std::vector<Key> retention_keys() {
 
 std::vector<Key> fleet_keys() {
   std::vector<Key> all = runner_keys();
-  for (const auto& part : {node_keys(), retention_keys()})
+  for (const auto& part : {release_keys(), node_keys(), retention_keys()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

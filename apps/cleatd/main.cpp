@@ -10,7 +10,7 @@
 
 #include "apps/cleatd/command_line.hpp"
 #include "apps/cleatd/instance.hpp"
-#include "apps/cleatd/stop_signals.hpp"
+#include "apps/cleatd/signals.hpp"
 #include "base/core_dumps.hpp"
 #include "base/log.hpp"
 
@@ -52,15 +52,16 @@ void run_as_batch() {
 }
 
 void serve(const Config& config) {
-  const StopSignals signals;
+  Signals signals;
   Instance instance(config);
   instance.start_database();
-  if (signals.requested())
+  if (signals.stop_requested())
     return;
   instance.start_serving();
   std::fputs(instance.announcement().c_str(), stdout);
   std::fflush(stdout);
-  signals.wait();
+  while (signals.wait() == Signals::Request::reload)
+    instance.reload();
   instance.stop();
 }
 

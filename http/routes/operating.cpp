@@ -1,6 +1,7 @@
 #include "generated/openapi.hpp"
 #include "http/docs_page.hpp"
 #include "http/routes/tables.hpp"
+#include "protocol/json_writer.hpp"
 
 /// What operators and readers ask for, without a token (spec 05 "Surface").
 namespace cleat::http {
@@ -17,14 +18,43 @@ Outgoing health(const OpenCall&) {
   return text("application/json", R"({"status":"ok"})");
 }
 
-/// Whether this server shall get requests: not while it drains, and not while its database is away.
+/// What the release gate has found about one artifact.
+void write_finding(json::Writer& writer, std::string_view name, const release::Finding& finding) {
+  writer.key(name).begin_object();
+  writer.member("artifact", std::string_view(finding.artifact));
+  writer.member("state", finding.flaw ? to_string(*finding.flaw) : std::string_view("passes"));
+  if (finding.manifest) {
+    const std::string_view revision = finding.manifest->session_id_wire_contract_revision;
+    writer.member("manifest_revision", revision);
+    writer.member("version", std::string_view(finding.manifest->version));
+    writer.member("artifact_sha256", std::string_view(finding.manifest->sha256));
+  }
+  if (finding.manifest_digest)
+    writer.member("manifest_sha256", std::string_view(hex_encode(*finding.manifest_digest)));
+  if (finding.program)
+    writer.member("running_sha256", std::string_view(hex_encode(*finding.program)));
+  writer.end_object();
+}
+
+/// Whether this server shall get requests: not while it drains, while its database is away, or while the release gate
+/// is closed (spec 04 section 9), which says here what it expects and what it has found.
 Outgoing readiness(const OpenCall& call) {
   const bool database = call.backend.database_answers();
-  const bool ready = database && !call.draining;
-  const auto verdict = [](bool good) { return good ? "true" : "false"; };
+  const auto verdict = call.backend.release_verdict();
+  const bool gate = verdict && verdict->is_open();
+  const bool ready = database && gate && !call.draining;
+  json::Writer writer;
+  writer.begin_object().member("ready", ready).key("checks").begin_object();
+  writer.member("database", database).member("accepting", !call.draining).member("release_gate", gate).end_object();
+  writer.key("release_gate").begin_object();
+  writer.member("expected_revision", release::wire_contract_revision);
+  if (verdict) {
+    write_finding(writer, "server", verdict->server);
+    write_finding(writer, "runner", verdict->runner);
+  }
+  writer.end_object().end_object();
   constexpr int ok = 200;
-  auto outgoing = text("application/json", std::string(R"({"ready":)") + verdict(ready) + R"(,"checks":{"database":)" +
-                                             verdict(database) + R"(,"accepting":)" + verdict(!call.draining) + "}}");
+  auto outgoing = text("application/json", writer.str());
   outgoing.status = ready ? ok : problem_info(Code::not_ready).status;
   if (!ready)
     outgoing.headers.emplace_back("Retry-After", std::to_string(limits::retry_after_s));

@@ -433,6 +433,56 @@ TEST_F(ContainerTest, WhatAnotherServerHasEndedIsNoticed) {
   EXPECT_EQ(member(**answer, "session_id"), sent.fresh_session_id);
 }
 
+/// Closes the release gate as an old Runner's manifest does.
+void close(release::Gate& gate) {
+  auto verdict = open_verdict();
+  verdict.runner.flaw = release::Flaw::other_revision;
+  gate.replace(verdict);
+}
+
+TEST_F(ContainerTest, AClosedReleaseGateStartsNothingAndLeavesNoRecord) {
+  close(*gate);
+  const Refusal closed{Code::not_ready, Reason::release_gate};
+  EXPECT_EQ(refusal_of(ask_fleet(start(0, "key"))), closed);
+  EXPECT_TRUE(operations().empty());
+  EXPECT_TRUE(received().empty());
+  StartSession foreign = start();
+  foreign.context = by(world.alex);
+  EXPECT_EQ(refusal_of(ask_fleet(foreign)).code, Code::not_found) << "who may not start learns nothing of the gate";
+  gate->replace(open_verdict());
+  EXPECT_EQ(status_of(ask_fleet(start(0, "key"))), 202) << "a refusal is not kept under its key";
+}
+
+TEST_F(ContainerTest, BehindAClosedReleaseGateWhatRunsGoesOnAndEnds) {
+  ask_fleet(start(0, "key"));
+  const auto sent = received_one();
+  close(*gate);
+  const Answer again = ask_fleet(start(0, "key"));
+  EXPECT_EQ(status_of(again), 202) << "a replay joins and starts nothing";
+  EXPECT_TRUE(received().empty());
+  say(sent, started(sent));
+  ASSERT_TRUE(live()) << "a result is a result";
+  const auto stopping = send_fleet(stop(live()->session_id));
+  run();
+  say(received_one(), wire::Stopped{sent.fresh_session_id});
+  ASSERT_TRUE(*stopping);
+  EXPECT_EQ(member(**stopping, "state"), "released");
+  EXPECT_EQ(refusal_of(ask_fleet(resume(sent.fresh_session_id))).code, Code::not_ready);
+  EXPECT_TRUE(received().empty());
+  EXPECT_EQ(member(ask_fleet(look_up(member(again, "retry_handle"))), "state"), "promoted");
+}
+
+TEST_F(ContainerTest, AClosedReleaseGateLetsNoRetryPass) {
+  const std::string handle = member(ask_fleet(start()), "retry_handle");
+  say(received_one(), wire::Failed{true, "start_failed", ""});
+  close(*gate);
+  EXPECT_EQ(refusal_of(ask_fleet(look_up(handle, true))).code, Code::not_ready);
+  EXPECT_TRUE(received().empty());
+  gate->replace(open_verdict());
+  EXPECT_EQ(status_of(ask_fleet(look_up(handle, true))), 200);
+  EXPECT_EQ(received_one().dispatch, 2);
+}
+
 TEST_F(ContainerTest, DenialsAreAudited) {
   StartSession foreign = start();
   foreign.context = by(world.alex);

@@ -41,6 +41,7 @@ ActorTest::Config::Config() {
 
 ActorTest::ActorTest(actors::ActorOptions options) : system(config_) {
   EXPECT_EQ(tables->commit(world.provision()), storage::CommitOutcome::committed);
+  options.fleet.gate = gate;
   deps = std::make_shared<const actors::Dependencies>(
     actors::Dependencies{storage::open_memory(system, tables), clock, ids, metrics, std::move(options)});
   registry = actors::spawn_registry(system, deps);

@@ -15,6 +15,7 @@
 #include "actors/interfaces.hpp"
 #include "storage/memory.hpp"
 #include "tests/pg/world.hpp"
+#include "tests/unit/gate.hpp"
 
 namespace cleat::test {
 
@@ -93,6 +94,7 @@ public:
   std::shared_ptr<storage::MemoryTables> tables = std::make_shared<storage::MemoryTables>();
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   std::shared_ptr<FailingIds> ids = std::make_shared<FailingIds>();
+  std::shared_ptr<release::Gate> gate = open_gate();
   std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
 
 private:

@@ -47,7 +47,8 @@ protected:
     deps->clock = clock_;
     deps->ids = ids_;
     deps->metrics = std::make_shared<Metrics>();
-    frontends_ = {actors::spawn_registry(system_, deps), actors::spawn_directory(system_, deps), {}, deps->store, {}};
+    frontends_ = {
+      actors::spawn_registry(system_, deps), actors::spawn_directory(system_, deps), {}, deps->store, {}, {}};
   }
 
   void end_actors() {

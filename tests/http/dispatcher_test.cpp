@@ -269,15 +269,42 @@ TEST_F(DispatcherTest, APrincipalThatAsksTooMuchIsToldToWaitBeforeItsMessageIsRe
 
 TEST_F(DispatcherTest, ReadinessNeedsADatabaseAndNoDrain) {
   const Incoming ready{"GET", "/readyz", {}, {}};
+  const std::string gate =
+    R"("release_gate":{"expected_revision":"runner-session-id-v1","server":{"artifact":"cleatd","state":"passes"},)"
+    R"("runner":{"artifact":"cleat-runner","state":"passes"}}})";
   EXPECT_EQ(answer(ready).status, 200);
-  EXPECT_EQ(answer(ready).body, R"({"ready":true,"checks":{"database":true,"accepting":true}})");
+  EXPECT_EQ(answer(ready).body,
+            R"({"ready":true,"checks":{"database":true,"accepting":true,"release_gate":true},)" + gate);
   backend_.database = false;
   EXPECT_EQ(answer(ready).status, 503);
   EXPECT_EQ(answer({"GET", "/healthz", {}, {}}).status, 200);
   backend_.database = true;
   dispatcher_.drain();
   EXPECT_EQ(answer(ready).status, 503);
-  EXPECT_EQ(answer(ready).body, R"({"ready":false,"checks":{"database":true,"accepting":false}})");
+  EXPECT_EQ(answer(ready).body,
+            R"({"ready":false,"checks":{"database":true,"accepting":false,"release_gate":true},)" + gate);
+}
+
+TEST_F(DispatcherTest, ReadinessNamesWhatTheReleaseGateExpectsAndHasFound) {
+  const Incoming ready{"GET", "/readyz", {}, {}};
+  auto verdict = test::open_verdict();
+  verdict.server.program = sha256("program");
+  verdict.runner.flaw = release::Flaw::other_revision;
+  verdict.runner.manifest = release::Manifest{"cleat-runner", "1.0", hex_encode(sha256("runner")), "v0"};
+  verdict.runner.manifest_digest = sha256("manifest");
+  backend_.verdict = std::make_shared<release::Verdict>(verdict);
+  const auto closed = answer(ready);
+  EXPECT_EQ(closed.status, 503);
+  EXPECT_EQ(closed.body,
+            R"({"ready":false,"checks":{"database":true,"accepting":true,"release_gate":false},"release_gate":)"
+            R"({"expected_revision":"runner-session-id-v1","server":{"artifact":"cleatd","state":"passes",)"
+            R"("running_sha256":")" +
+              hex_encode(sha256("program")) +
+              R"("},"runner":{"artifact":"cleat-runner","state":"other_revision","manifest_revision":"v0",)"
+              R"("version":"1.0","artifact_sha256":")" +
+              hex_encode(sha256("runner")) + R"(","manifest_sha256":")" + hex_encode(sha256("manifest")) + R"("}}})");
+  backend_.verdict = nullptr;
+  EXPECT_EQ(answer(ready).status, 503) << "a server without a gate starts nothing";
 }
 
 TEST_F(DispatcherTest, CountsByOperationAndStatus) {

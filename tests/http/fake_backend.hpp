@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "http/backend.hpp"
 #include "http/message.hpp"
+#include "tests/unit/gate.hpp"
 
 namespace cleat::test {
 
@@ -54,11 +55,13 @@ public:
   bool await(AwaitLog command) override;
   Result<std::optional<http::KnownToken>> find_token(const Digest& digest) override;
   bool database_answers() override { return database; }
+  std::shared_ptr<const release::Verdict> release_verdict() override { return verdict; }
 
   /// What `answer` gives for a command.
   std::function<Result<Reply>()> answer = [] { return Reply{200, R"({"ok":true})", {}, false}; };
   std::map<Digest, http::KnownToken> tokens;
   bool database = true;
+  std::shared_ptr<const release::Verdict> verdict = std::make_shared<release::Verdict>(open_verdict());
 
   /// Called with every look-up of a token, before its answer.
   std::function<void()> on_find_token = [] {};

@@ -158,7 +158,7 @@ std::set<std::string> values_of_schema(const std::string& schema) {
 
 TEST(OpenApi, NamesEveryCode) {
   EXPECT_EQ(values_of_schema("ProblemCode"), names_until(Code::runner_unavailable));
-  EXPECT_EQ(values_of_schema("ProblemReason"), names_until(Reason::no_master_key));
+  EXPECT_EQ(values_of_schema("ProblemReason"), names_until(Reason::release_gate));
   EXPECT_EQ(values_of_schema("FieldCode"), names_until(FieldCode::unknown_reference));
 }
 

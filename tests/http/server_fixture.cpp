@@ -1,4 +1,5 @@
 #include "tests/http/server_fixture.hpp"
+#include "tests/unit/gate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -204,7 +205,8 @@ void ServerTest::start() {
                               system_.spawn(directory, behind_),
                               herald_,
                               {{}, system_.spawn(loader, behind_), system_.spawn(librarian, behind_), {}},
-                              system_.spawn(fleet)};
+                              system_.spawn(fleet),
+                              open_gate()};
   server_ = std::make_unique<http::Server>(
     options_, http::Dependencies{system_, std::move(frontends), metrics_, std::make_shared<SystemClock>()});
   port_ = server_->start();

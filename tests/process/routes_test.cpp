@@ -158,6 +158,7 @@ protected:
                {"an expired token", expired_token(), 0, false, false},
                {"the owner", world.owner, 5},
                {"a stranger", world.robin},
+               {"the actor of another account", actor_of_another_account()},
                {"the subject", subject, 1}};
     const std::vector<std::string> levels{"read", "write", "trigger", "manage"};
     for (std::size_t i = 0; i < levels.size(); ++i)
@@ -201,6 +202,18 @@ protected:
     const auto made = owner.post("/v1/containers", R"({"name":")" + name + R"(","account_id":")" + account +
                                                      R"(","runner_id":")" + runner + "\"}");
     EXPECT_TRUE(made.status == 201 || made.problem() == "conflict/name_taken") << made.body;
+  }
+
+  /// With an account, a container and a session of its own, none of which opens anything of the subject's.
+  Actor actor_of_another_account() {
+    const Actor actor = world.person("human", "Other");
+    const auto other = owner.post("/v1/accounts", R"({"name":"Other"})").json()["id"].string();
+    owner.put("/v1/accounts/" + other + "/subscriber", R"({"principal_id":")" + actor.id + "\"}");
+    const auto made = owner.post("/v1/containers", R"({"name":"box-)" + actor.id + R"(","account_id":")" + other +
+                                                     R"(","runner_id":")" + runner + "\"}");
+    EXPECT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(world.as(actor).get("/v1/containers/box-" + actor.id).status, 200);
+    return actor;
   }
 
   Actor revoked_token() {
@@ -378,7 +391,7 @@ TEST_F(EveryRoute, TestEveryRouteEveryPrincipal) {
 }
 
 TEST_F(EveryRoute, UnknownIdsAreNotFoundForTheOwnerToo) {
-  const Caller& the_owner = callers[4];
+  const Caller& the_owner = callers.at(4);
   for (const auto& operation : contract().operations()) {
     if (operation.path.find('{') == std::string::npos)
       continue;

@@ -18,7 +18,7 @@ std::vector<E> all_until(E last) {
 }
 
 const std::vector<Code> codes = all_until(Code::runner_unavailable);
-const std::vector<Reason> reasons = all_until(Reason::no_master_key);
+const std::vector<Reason> reasons = all_until(Reason::release_gate);
 const std::vector<FieldCode> field_codes = all_until(FieldCode::unknown_reference);
 
 bool is_wire_name(std::string_view name) {

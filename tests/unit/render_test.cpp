@@ -195,7 +195,7 @@ TEST(Render, ProblemDetails) {
 TEST(Render, NoIdStandsInAProblem) {
   const std::regex id("[0-9a-f]{8}-[0-9a-f]{4}");
   for (int code = 0; code <= static_cast<int>(Code::runner_unavailable); ++code)
-    for (int reason = 0; reason <= static_cast<int>(Reason::no_master_key); ++reason) {
+    for (int reason = 0; reason <= static_cast<int>(Reason::release_gate); ++reason) {
       const std::string text = render::problem({static_cast<Code>(code), static_cast<Reason>(reason), {}, ""});
       EXPECT_FALSE(std::regex_search(text, id)) << text;
       EXPECT_EQ(text.find("\"reason\"") == std::string::npos, reason == 0) << text;

@@ -51,7 +51,7 @@ Id CountingIds::next(Timestamp) {
   return id_of(++last_);
 }
 
-Call::Call(const Principal& actor, Timestamp moment) : context{request, moment, ids, options} {
+Call::Call(const Principal& actor, Timestamp moment) : context{request, moment, ids, options, true} {
   request.actor = std::make_shared<const Principal>(actor);
 }
 

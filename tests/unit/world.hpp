@@ -53,6 +53,7 @@ struct Call {
   RequestContext request;
   CountingIds ids;
   rules::RuleOptions options;
+  /// With an open release gate.
   rules::RuleContext context;
 };
 

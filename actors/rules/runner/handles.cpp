@@ -43,6 +43,8 @@ Result<std::variant<Begun, Joined>> retry(const ContainerFacts& facts, const Rul
     return std::variant<Begun, Joined>(std::move(*known));
   if (!may_be_retried(operation, context))
     return refuse(Code::conflict, Reason::not_retryable);
+  if (!context.gate_is_open)
+    return refuse(Code::not_ready, Reason::release_gate);
   if (!facts.connected())
     return refuse(Code::runner_unavailable);
   if (facts.live || is_busy(facts))

@@ -25,7 +25,9 @@ std::optional<Refusal> check_resume(const ContainerFacts& facts) {
 }
 
 /// Whether the container can take an operation now.
-std::optional<Refusal> check_container(const ContainerFacts& facts) {
+std::optional<Refusal> check_container(const ContainerFacts& facts, const RuleContext& context) {
+  if (!context.gate_is_open)
+    return Refusal{Code::not_ready, Reason::release_gate};
   if (!facts.connected())
     return Refusal{Code::runner_unavailable};
   if (!facts.container->attempt_id)
@@ -75,7 +77,7 @@ Result<Begun> start(const ContainerFacts& facts, const StartSession& command, co
   if (command.body->reroute_of)
     if (auto refusal = check_reroute(facts, context))
       return because(std::move(*refusal));
-  if (auto refusal = check_container(facts))
+  if (auto refusal = check_container(facts, context))
     return because(std::move(*refusal));
 
   Begun begun;
