@@ -25,8 +25,10 @@ public:
 
   explicit ListenerState(Self self) : self_(self) {}
 
-  void init(RunnerConnectionContext context, const Address& address, const Opened& opened) {
+  void init(RunnerConnectionContext context, std::shared_ptr<tls::ServerIdentity> identity, const Address& address,
+            const Opened& opened) {
     context_ = std::move(context);
+    identity_ = std::move(identity);
     self_->set_down_handler([this](const caf::down_msg& down) { connections_.erase(down.source); });
     self_->set_exit_handler([this](const caf::exit_msg& message) {
       for (const caf::actor_addr& connection : connections_)
@@ -44,6 +46,8 @@ public:
       self_->close(message.handle);
       return;
     }
+    if (identity_)
+      context_.tls = identity_->current();
     const auto connection = self_->fork(runner_connection, message.handle, context_);
     self_->monitor(connection);
     connections_.insert(connection.address());
@@ -59,12 +63,14 @@ public:
 private:
   Self self_;
   RunnerConnectionContext context_;
+  std::shared_ptr<tls::ServerIdentity> identity_;
   std::unordered_set<caf::actor_addr> connections_;
 };
 
 caf::io::accept_handler::behavior_type runner_listener(ListenerState::Self self, RunnerConnectionContext context,
+                                                       std::shared_ptr<tls::ServerIdentity> identity,
                                                        const Address& address, const Opened& opened) {
-  self->state.init(std::move(context), address, opened);
+  self->state.init(std::move(context), std::move(identity), address, opened);
   return {
     [self](const caf::io::new_connection_msg& message) { self->state.accept(message); },
     [self](const caf::io::acceptor_closed_msg&) { self->state.on_closed(); },
@@ -88,14 +94,15 @@ RunnerListener start_runner_listener(caf::actor_system& system, const Dependenci
                                      const fleet_actor& fleet, const RunnerListenerOptions& options) {
   if (auto wrong = options.validate())
     throw std::runtime_error(*wrong);
-  RunnerConnectionContext context{deps, hub, fleet, {}};
+  const RunnerConnectionContext context{deps, hub, fleet, {}};
+  RunnerListener listener;
   if (!options.certificate_file.empty())
-    context.tls = tls::Context::server(options.certificate_file, options.key_file);
+    listener.identity =
+      std::make_shared<tls::ServerIdentity>(tls::ServerOptions{options.certificate_file, options.key_file});
   const Address address{options.host, options.port};
   const auto opened = std::make_shared<std::promise<std::uint16_t>>();
   auto port = opened->get_future();
-  RunnerListener listener;
-  listener.handle = system.middleman().spawn_broker(runner_listener, std::move(context), address, opened);
+  listener.handle = system.middleman().spawn_broker(runner_listener, context, listener.identity, address, opened);
   listener.port = port.get();
   if (listener.port == 0) {
     caf::anon_send_exit(listener.handle, caf::exit_reason::kill);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 
 #include "actors/dependencies.hpp"
 #include "actors/interfaces.hpp"
+#include "protocol/tls.hpp"
 
 namespace cleat::actors {
 
@@ -29,6 +31,8 @@ struct RunnerListener {
   caf::io::accept_handler handle;
   /// The port that it listens on.
   std::uint16_t port = 0;
+  /// The certificate that new connections are shown, to be read again when its files have changed; none without TLS.
+  std::shared_ptr<tls::ServerIdentity> identity;
 };
 
 /// Listens for Runners and gives each socket a connection of its own, at most `runner.max_connections`. CAF's middleman

@@ -80,6 +80,11 @@ inline constexpr std::int64_t rate_admin_per_s = 100;         ///< rate.admin_pe
 inline constexpr std::int64_t rate_burst_s = 5;               ///< rate.burst_s, how many seconds' worth may be saved up
 inline constexpr std::int64_t rate_max_principals = 10'000;   ///< rate.max_principals, ones remembered
 
+// What an address may try, in tokens that nobody knows.
+inline constexpr std::int64_t auth_failures_per_minute = 60; ///< auth.failures_per_minute
+inline constexpr std::int64_t auth_burst = 100;              ///< auth.burst, how many at once
+inline constexpr std::int64_t auth_max_addresses = 10'000;   ///< auth.max_addresses, ones remembered
+
 // Runners and containers (spec 04). Spans of retention are in seconds.
 inline constexpr std::int64_t container_name_max_bytes = 63;
 inline constexpr std::int64_t secret_name_max_bytes = 64;

@@ -4,7 +4,8 @@
 
 namespace cleat::http {
 
-Result<std::shared_ptr<const Principal>> Authenticator::authenticate(const HeaderFields& headers, Backend& backend) {
+Result<std::shared_ptr<const Principal>> Authenticator::authenticate(const HeaderFields& headers, ClientAddress client,
+                                                                     Backend& backend) {
   const auto secret = bearer_token(headers);
   if (!secret)
     return refuse(Code::unauthorized);
@@ -12,7 +13,20 @@ Result<std::shared_ptr<const Principal>> Authenticator::authenticate(const Heade
   const auto now = clock_->now();
   if (auto principal = remembered(digest, now))
     return principal;
+  // Who is logged in behind an address from which somebody else guesses goes on; a guess costs no look-up any more.
+  if (failures_.is_exhausted(client) && !was_valid(digest)) {
+    failures_.count_refusal();
+    return refuse(Code::rate_limited);
+  }
+  auto found = look_up(digest, now, backend);
+  if (!found && found.error().code == Code::unauthorized) {
+    failures_.count(client);
+    note_invalid(digest);
+  }
+  return found;
+}
 
+Result<std::shared_ptr<const Principal>> Authenticator::look_up(const Digest& digest, Timestamp now, Backend& backend) {
   const auto before = generation();
   const auto found = backend.find_token(digest);
   if (!found)
@@ -50,6 +64,7 @@ std::shared_ptr<const Principal> Authenticator::remembered(const Digest& digest,
 
 void Authenticator::remember(const Digest& digest, const Entry& entry, std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
+  recent_.add(digest);
   if (generation != generation_)
     return;
   // Entries live for a fraction of a second, so a full cache is emptied instead of searched for its oldest entry.
@@ -58,13 +73,24 @@ void Authenticator::remember(const Digest& digest, const Entry& entry, std::uint
   entries_.insert_or_assign(digest, entry);
 }
 
+bool Authenticator::was_valid(const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  return recent_.contains(digest);
+}
+
+void Authenticator::note_invalid(const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  recent_.remove(digest);
+}
+
 std::uint64_t Authenticator::generation() {
   const std::lock_guard lock(mutex_);
   return generation_;
 }
 
-Credentials::Credentials(Authenticator& authenticator, Backend& backend, const HeaderFields& headers)
-  : authenticator_(authenticator), backend_(backend) {
+Credentials::Credentials(Authenticator& authenticator, Backend& backend, const HeaderFields& headers,
+                         ClientAddress client)
+  : authenticator_(authenticator), backend_(backend), client_(client) {
   for (const auto value : values_of(headers, "Authorization"))
     headers_.emplace_back("Authorization", value);
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "http/constant_fields.hpp"
+
 namespace cleat::http {
 namespace {
 
@@ -21,9 +23,15 @@ bool contains(const List& list, std::string_view value) {
   return std::ranges::find(list, value) != list.end();
 }
 
+ConstantFields constant_fields(const Outgoing& outgoing, bool encrypted) {
+  return {encrypted, std::ranges::any_of(outgoing.headers, [](const auto& field) {
+            return same_name(field.first, "Content-Security-Policy");
+          })};
+}
+
 } // namespace
 
-std::string serialize(const Outgoing& outgoing) {
+std::string serialize(const Outgoing& outgoing, bool encrypted) {
   // The reason phrase may be empty, its separating space may not (RFC 9112 section 4).
   auto bytes = "HTTP/1.1 " + std::to_string(outgoing.status) + " \r\n";
   const auto field = [&bytes](std::string_view name, std::string_view value) {
@@ -31,6 +39,8 @@ std::string serialize(const Outgoing& outgoing) {
   };
   for (const auto& [name, value] : outgoing.headers)
     field(name, value);
+  const auto [constant, others] = constant_fields(outgoing, encrypted).bytes();
+  field(constant, others);
   if (!outgoing.content_type.empty())
     field("Content-Type", outgoing.content_type);
   field("Content-Length", std::to_string(outgoing.body.size()));
@@ -62,6 +72,7 @@ bool Connection::next_request() {
 
 bool Connection::take_head(Head head) {
   incoming_ = Incoming{std::move(head.method), std::move(head.target), std::move(head.headers), {}};
+  incoming_.client = client_;
   has_body_ = head.has_body;
   answered_ = false;
   closes_ = !head.keep_alive;
@@ -134,6 +145,9 @@ void Connection::put(const Outgoing& outgoing, httplib::Response& response) {
   response.headers.clear();
   for (const auto& [name, value] : outgoing.headers)
     response.set_header(name, value);
+  // Several fields as one, which the library writes as it stands; its `set_header` would not take line breaks.
+  const auto [constant, others] = constant_fields(outgoing, options_.encrypts()).bytes();
+  response.headers.emplace(constant, others);
   if (outgoing.follow)
     response.set_content_provider(outgoing.content_type, [this, follow = outgoing.follow](std::size_t, auto& sink) {
       // Past the library, which would hold bytes back and knows nothing of clients that are slow or gone.
@@ -160,7 +174,7 @@ void Connection::finish(const httplib::Request& request, httplib::Response& resp
 }
 
 void Connection::write_directly(const Outgoing& outgoing) {
-  const auto bytes = serialize(outgoing);
+  const auto bytes = serialize(outgoing, options_.encrypts());
   stream.write(bytes.data(), bytes.size());
   closes_ = true;
 }

@@ -15,8 +15,13 @@ namespace cleat::http {
 /// and response become ours.
 class Connection {
 public:
-  Connection(int socket, int wake_fd, const HttpOptions& options, std::unique_ptr<Conversation> conversation)
-    : stream(socket, wake_fd, options.write_timeout), options_(options), conversation_(std::move(conversation)) {}
+  /// With a context it speaks TLS.
+  Connection(int socket, int wake_fd, const HttpOptions& options, std::shared_ptr<tls::Context> context,
+             std::unique_ptr<Conversation> conversation)
+    : stream(socket, wake_fd, options.write_timeout, std::move(context)),
+      options_(options),
+      conversation_(std::move(conversation)),
+      client_(client_address_of(socket)) {}
 
   /// Waits for a request and reads its head. True: it is there and its body may be read. False: the connection ends,
   /// and the client has been told why if it can be told. A request that has arrived is served even when the server is
@@ -51,6 +56,8 @@ private:
 
   const HttpOptions& options_;
   std::unique_ptr<Conversation> conversation_;
+  /// Asked for once: it does not change while the connection lives.
+  const ClientAddress client_;
   Incoming incoming_;
   bool fresh_ = true;
   bool has_body_ = false;
@@ -59,6 +66,6 @@ private:
 };
 
 /// An answer as bytes, for the places where the library has no say.
-std::string serialize(const Outgoing& outgoing);
+std::string serialize(const Outgoing& outgoing, bool encrypted);
 
 } // namespace cleat::http

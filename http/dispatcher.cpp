@@ -1,5 +1,6 @@
 #include "http/dispatcher.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -55,6 +56,8 @@ struct Dispatcher::Request {
   Query query = {};
   /// Nothing for requests without a principal and classes without a limit.
   std::optional<RateLimiter::Verdict> rate = {};
+  /// What a refusal says about when to come back.
+  std::int64_t retry_after_s = limits::retry_after_s;
 };
 
 Dispatcher::Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metrics, std::shared_ptr<const Clock> clock)
@@ -62,7 +65,8 @@ Dispatcher::Dispatcher(const HttpOptions& options, std::shared_ptr<Metrics> metr
     metrics_(std::move(metrics)),
     clock_(std::move(clock)),
     router_(routes()),
-    authenticator_(clock_, options.token_cache_age, options.token_cache_max),
+    failed_logins_(clock_, options.auth, *metrics_),
+    authenticator_(clock_, options.token_cache_age, options.token_cache_max, failed_logins_),
     limiter_(clock_, options.rates),
     waiting_room_(options.max_waiting, *metrics_),
     unmatched_(*metrics_, "none") {
@@ -114,17 +118,21 @@ Outgoing Dispatcher::handle(Request& request, Backend& backend, Line& line) {
   if (request.match.route->is_open())
     return std::get<OpenHandler>(request.match.route->handler)(OpenCall{backend, *metrics_, draining_});
   auto result = serve(request, backend, line);
-  return result ? std::move(*result) : problem(result.error());
+  return result ? std::move(*result) : problem(result.error(), request.retry_after_s);
 }
 
 Result<Outgoing> Dispatcher::serve(Request& request, Backend& backend, Line& line) {
-  auto actor = authenticator_.authenticate(request.incoming.headers, backend);
-  if (!actor)
+  const auto& incoming = request.incoming;
+  auto actor = authenticator_.authenticate(incoming.headers, incoming.client, backend);
+  if (!actor) {
+    if (actor.error().code == Code::rate_limited)
+      request.retry_after_s = std::max(failed_logins_.wait_s(incoming.client), limits::retry_after_s);
     return tl::unexpected(std::move(actor).error());
+  }
   request.rate = limiter_.take((*actor)->id, request.match.route->rate);
   if (request.rate && !request.rate->granted)
     return refuse(Code::rate_limited);
-  if (auto refusal = unreadable(*request.match.route, request.incoming, request.query))
+  if (auto refusal = unreadable(*request.match.route, incoming, request.query))
     return tl::unexpected(std::move(*refusal));
   auto context = context_of(request, std::move(*actor));
   if (!context)
@@ -177,9 +185,9 @@ Result<Outgoing> Dispatcher::run(const Request& request, RequestContext context,
 Result<Outgoing> Dispatcher::ask(const Request& request, Call call, Line& line) {
   const auto& route = *request.match.route;
   if (const auto* waits = std::get_if<WaitingHandler>(&route.handler)) {
-    const auto& headers = request.incoming.headers;
-    auto& backend = call.backend;
-    WaitingCall waiting{std::move(call), headers, line, waiting_room_, {authenticator_, backend, headers}};
+    const auto& incoming = request.incoming;
+    Credentials credentials(authenticator_, call.backend, incoming.headers, incoming.client);
+    WaitingCall waiting{std::move(call), incoming.headers, line, waiting_room_, std::move(credentials)};
     return (*waits)(waiting);
   }
   auto result = std::get<Handler>(route.handler)(call);
@@ -191,8 +199,6 @@ Result<Outgoing> Dispatcher::ask(const Request& request, Call call, Line& line) 
 
 void Dispatcher::complete(const Request& request, Outgoing& outgoing) {
   outgoing.headers.emplace_back("X-Request-Id", request.id);
-  outgoing.headers.emplace_back("Cache-Control", "no-store");
-  outgoing.headers.emplace_back("X-Content-Type-Options", "nosniff");
   if (request.rate) {
     outgoing.headers.emplace_back("RateLimit-Policy", request.rate->policy());
     outgoing.headers.emplace_back("RateLimit", request.rate->state());

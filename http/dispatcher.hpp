@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "http/authenticator.hpp"
 #include "http/backend.hpp"
+#include "http/failed_logins.hpp"
 #include "http/idempotency_gate.hpp"
 #include "http/message.hpp"
 #include "http/meter.hpp"
@@ -54,6 +55,7 @@ private:
   const std::shared_ptr<Metrics> metrics_;
   const std::shared_ptr<const Clock> clock_;
   Router router_;
+  FailedLogins failed_logins_;
   Authenticator authenticator_;
   RateLimiter limiter_;
   WaitingRoom waiting_room_;

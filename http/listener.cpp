@@ -43,11 +43,23 @@ private:
   ThreadPool& threads_;
 };
 
+std::unique_ptr<tls::ServerIdentity> identity_of(const HttpOptions& options) {
+  if (!options.encrypts())
+    return nullptr;
+  try {
+    return std::make_unique<tls::ServerIdentity>(
+      tls::ServerOptions{options.certificate_file, options.key_file, options.oldest_tls, "http/1.1"});
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("http.certificate and http.key do not work: " + std::string(error.what()));
+  }
+}
+
 } // namespace
 
 Listener::Listener(const HttpOptions& options, Converse converse)
   : options_(options),
     converse_(std::move(converse)),
+    identity_(identity_of(options)),
     threads_(options.max_connections, options.keep_alive),
     wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_fd_ < 0)
@@ -158,13 +170,24 @@ bool Listener::process_and_close_socket(socket_t socket) {
 }
 
 void Listener::converse(socket_t socket) {
-  Connection connection(socket, wake_fd_, options_, converse_());
+  Connection connection(socket, wake_fd_, options_, identity_ ? identity_->current() : nullptr, converse_());
+  auto& stream = connection.stream;
+  if (!stream.shake_hands(options_.read_timeout)) {
+    log::get().debug("a connection ended during its TLS handshake: {}",
+                     stream.tls_error().empty() ? "the client said nothing more" : stream.tls_error());
+    // So that the client reads the alert.
+    if (stream.failed())
+      stream.linger(linger_time);
+    return;
+  }
   served = &connection;
-  while (connection.next_request() && process(connection) && connection.stream.flush()) {
+  while (connection.next_request() && process(connection) && stream.flush()) {
   }
   served = nullptr;
-  if (connection.stream.flush() && connection.closes())
-    connection.stream.linger(linger_time);
+  const bool sent = stream.flush();
+  stream.say_the_end();
+  if (sent && connection.closes())
+    stream.linger(linger_time);
 }
 
 bool Listener::process(Connection& connection) {
@@ -178,10 +201,17 @@ bool Listener::process(Connection& connection) {
 }
 
 void Listener::refuse_connection(socket_t socket) {
-  const auto bytes = serialize(converse_()->fault(Code::overloaded));
+  const auto answer = converse_()->fault(Code::overloaded);
+  // A handshake takes its time, so a client that speaks TLS is told no more than that it is not its fault.
+  const auto bytes = identity_ ? std::string(tls::refusal()) : serialize(answer, false);
   // Never wait here: everybody who wants to connect would wait as well.
   ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::shutdown(socket, SHUT_WR);
+}
+
+void Listener::reload_certificates() {
+  if (identity_)
+    identity_->reload();
 }
 
 void Listener::stop_accepting() {

@@ -27,11 +27,16 @@ public:
   /// that is refused.
   using Converse = std::function<std::unique_ptr<Conversation>()>;
 
+  /// Reads the certificate, where the options name one. Throws `std::runtime_error`.
   Listener(const HttpOptions& options, Converse converse);
   ~Listener() override;
 
   /// Binds, listens and starts accepting. Returns the port. Throws `std::runtime_error`.
   std::uint16_t start();
+
+  /// Reads the certificate and its key again, for the connections to come. Throws `std::runtime_error` when they cannot
+  /// be used; then nothing has changed. Without TLS there is nothing to read.
+  void reload_certificates();
 
   /// No more connections; the ones there are end after the request they are in. Waits for them until `options.drain`
   /// is over. Returns whether all have ended.
@@ -55,6 +60,8 @@ private:
 
   const HttpOptions options_;
   const Converse converse_;
+  /// None: everything is said in the clear.
+  const std::unique_ptr<tls::ServerIdentity> identity_;
   ThreadPool threads_;
   std::thread acceptor_;
   std::atomic<std::thread::id> acceptor_id_;

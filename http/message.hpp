@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/problem.hpp"
+#include "http/client_address.hpp"
 
 /// Requests and answers as the rest of the room sees them, free of the library that reads and writes them.
 namespace cleat::http {
@@ -43,6 +44,8 @@ struct Incoming {
   HeaderFields headers;
   std::string body;
   BodyState body_state = BodyState::complete;
+  /// Who has sent it.
+  ClientAddress client = {};
 };
 
 /// The client's end of a connection, for answers that take their time. Used by the connection's thread alone.

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "base/addresses.hpp"
+
 namespace cleat::http {
 namespace {
 
@@ -15,6 +17,11 @@ void require(bool fine, const char* message) {
 void HttpOptions::validate() const {
   using namespace std::chrono_literals;
   require(!host.empty(), "http.listen has no host; use for example 127.0.0.1:7480");
+  require(certificate_file.empty() == key_file.empty(), "set http.certificate and http.key together, or neither");
+  require(
+    encrypts() || insecure || is_loopback(host),
+    "http.listen is an address that other machines reach, without TLS; set http.certificate and http.key, listen on "
+    "127.0.0.1, or allow it with http.insecure");
   require(max_connections >= 1, "http.max_connections must be at least 1");
   require(
     max_waiting >= 1 && max_waiting < max_connections,
@@ -47,6 +54,9 @@ void HttpOptions::validate() const {
           "rate.*_per_s must not be negative; 0 is no limit");
   require(rates.burst_s >= 1, "rate.burst_s must be at least 1");
   require(rates.max_principals >= 1, "rate.max_principals must be at least 1");
+  require(auth.failures_per_minute >= 0, "auth.failures_per_minute must not be negative; 0 is no limit");
+  require(auth.burst >= 1, "auth.burst must be at least 1");
+  require(auth.max_addresses >= 1, "auth.max_addresses must be at least 1");
   require(token_cache_age >= 0ms && token_cache_age <= std::chrono::milliseconds(limits::token_cache_ceiling_ms),
           "http.token_cache_ms must be between 0 and 400, so that a revocation holds everywhere within a second");
 }

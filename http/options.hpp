@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/limits.hpp"
+#include "protocol/tls.hpp"
 
 namespace cleat::http {
 
@@ -19,6 +20,13 @@ struct RateLimits {
   std::size_t max_principals = limits::rate_max_principals;            ///< rate.max_principals, ones remembered
 };
 
+/// How many tokens that nobody knows may come from an address.
+struct AuthLimits {
+  std::int64_t failures_per_minute = limits::auth_failures_per_minute; ///< auth.failures_per_minute; 0 is no limit
+  std::int64_t burst = limits::auth_burst;                             ///< auth.burst, how many at once
+  std::size_t max_addresses = limits::auth_max_addresses;              ///< auth.max_addresses, ones remembered
+};
+
 /// Configuration of the http room. Defaults come from `base/limits.hpp`; the configuration key of each stands beside
 /// it.
 struct HttpOptions {
@@ -26,6 +34,11 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   /// http.listen, the port part; 0 picks a free port.
   std::uint16_t port = 0;
+  std::string certificate_file;                    ///< http.certificate, a chain as PEM; with it the server speaks TLS
+  std::string key_file;                            ///< http.key, as PEM
+  tls::Version oldest_tls = tls::Version::tls_1_3; ///< http.tls_min_version
+  /// http.insecure: whether other machines may connect without TLS.
+  bool insecure = false;
 
   std::size_t max_connections = limits::max_connections;             ///< http.max_connections, one thread each
   std::size_t max_waiting = limits::max_waiting;                     ///< http.max_waiting, long polls and streams
@@ -52,6 +65,10 @@ struct HttpOptions {
   std::chrono::milliseconds heartbeat = std::chrono::seconds(limits::event_heartbeat_s);       ///< events.heartbeat_s
 
   RateLimits rates;
+  AuthLimits auth;
+
+  /// Whether the server speaks TLS.
+  [[nodiscard]] bool encrypts() const { return !certificate_file.empty(); }
 
   /// Throws `std::invalid_argument` with the key and what to do about it when a value cannot work.
   void validate() const;

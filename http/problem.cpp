@@ -1,11 +1,10 @@
 #include "http/problem.hpp"
 
-#include "base/limits.hpp"
 #include "protocol/render.hpp"
 
 namespace cleat::http {
 
-Outgoing problem(const Refusal& refusal) {
+Outgoing problem(const Refusal& refusal, std::int64_t retry_after_s) {
   Outgoing outgoing;
   outgoing.status = problem_info(refusal.code).status;
   outgoing.content_type = "application/problem+json";
@@ -16,7 +15,7 @@ Outgoing problem(const Refusal& refusal) {
   if (outgoing.status == unauthorized)
     outgoing.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (outgoing.status == too_many_requests || outgoing.status == service_unavailable)
-    outgoing.headers.emplace_back("Retry-After", std::to_string(limits::retry_after_s));
+    outgoing.headers.emplace_back("Retry-After", std::to_string(retry_after_s));
   return outgoing;
 }
 

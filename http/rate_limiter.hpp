@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
+#include "http/buckets.hpp"
 #include "http/options.hpp"
 
 namespace cleat::http {
@@ -50,30 +49,15 @@ public:
   std::optional<Verdict> take(const Id& principal, RateClass rate);
 
   /// How many principals are remembered.
-  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t size() const { return buckets_.size(); }
 
 private:
   static constexpr std::size_t classes = 4;
-  static constexpr std::size_t shards = 16;
-
-  struct Bucket {
-    double missing = 0; ///< tokens that a full bucket has more
-    Timestamp at;       ///< when that was so
-  };
-  using Buckets = std::array<Bucket, classes>;
-  struct Shard {
-    mutable std::mutex mutex;
-    std::unordered_map<Id, Buckets> principals;
-  };
-
-  [[nodiscard]] double missing(const Bucket& bucket, std::size_t rate, Timestamp now) const;
-  void make_room(Shard& shard, Timestamp now) const;
 
   const std::shared_ptr<const Clock> clock_;
   const std::array<std::int64_t, classes> per_s_;
   const std::int64_t burst_s_;
-  const std::size_t max_per_shard_;
-  std::array<Shard, shards> shards_;
+  Buckets<Id, classes> buckets_;
 };
 
 } // namespace cleat::http

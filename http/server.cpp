@@ -67,6 +67,10 @@ std::uint16_t Server::start() {
   return impl_->listener.start();
 }
 
+void Server::reload_certificates() {
+  impl_->listener.reload_certificates();
+}
+
 bool Server::drain() {
   impl_->dispatcher.drain();
   return impl_->listener.drain();

@@ -26,7 +26,8 @@ struct Dependencies {
 /// `start`, `drain` and `stop` are called by one thread.
 class Server {
 public:
-  /// Validates the options (`std::invalid_argument`). Does not listen yet.
+  /// Validates the options (`std::invalid_argument`) and reads the certificate, if there is one (`std::runtime_error`).
+  /// Does not listen yet.
   Server(const HttpOptions& options, Dependencies dependencies);
 
   /// Stops, if that has not happened yet.
@@ -38,6 +39,11 @@ public:
   /// Binds, listens and serves on threads of its own. Returns the bound port. Throws `std::runtime_error` when the
   /// address cannot be bound.
   std::uint16_t start();
+
+  /// Reads `http.certificate` and `http.key` again, for the connections to come; the ones there are go on as they
+  /// began. Throws `std::runtime_error` that says why the files cannot be used; then nothing has changed. Does nothing
+  /// without TLS. May be called by any thread.
+  void reload_certificates();
 
   /// Accepts no more connections, answers what is in flight with `Connection: close` and waits for it, at most
   /// `http.drain_s`. Returns whether everything was answered. `/readyz` says 503 meanwhile.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -27,17 +28,34 @@ int milliseconds_until(SocketStream::Clock::time_point deadline) {
 
 } // namespace
 
+SocketStream::SocketStream(int fd, int wake_fd, std::chrono::milliseconds write_timeout,
+                           std::shared_ptr<tls::Context> context)
+  : fd_(fd), wake_fd_(wake_fd), write_timeout_(write_timeout) {
+  if (context)
+    tls_.emplace(std::move(context));
+}
+
+bool SocketStream::shake_hands(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  while (tls_ && !tls_->established())
+    if (!decrypt_more(deadline, Woken::when_draining))
+      return false;
+  return true;
+}
+
 bool SocketStream::wait_for_request(std::chrono::milliseconds timeout) {
   if (failed_)
     return false;
   if (!unread().empty())
     return true;
+  if (has_said_the_end())
+    return false;
   // A request that has arrived already is still answered, whatever the wake-up says.
   return wait(POLLIN, Clock::now() + timeout, Woken::when_draining);
 }
 
 bool SocketStream::holds(std::chrono::milliseconds time) {
-  if (failed_)
+  if (failed_ || has_said_the_end())
     return false;
   const auto deadline = Clock::now() + time;
   // Not POLLIN: a request that is sent ahead of its turn is no reason to end this one.
@@ -80,19 +98,45 @@ bool SocketStream::wait(short events, Clock::time_point deadline, Woken woken) c
   return ready > 0 && descriptors[0].revents != 0;
 }
 
+ssize_t SocketStream::receive(char* out, std::size_t size, Clock::time_point deadline, Woken woken) {
+  for (;;) {
+    const auto count = ::recv(fd_, out, size, MSG_DONTWAIT);
+    if (count >= 0)
+      return count;
+    if (errno == EINTR)
+      continue;
+    if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait(POLLIN, deadline, woken))
+      return -1;
+  }
+}
+
 bool SocketStream::fill(Clock::time_point deadline) {
   const auto before = in_.size();
-  in_.resize(before + read_size);
-  ssize_t count = -1;
-  while (count < 0) {
-    count = ::recv(fd_, in_.data() + before, read_size, MSG_DONTWAIT);
-    if (count >= 0 || errno == EINTR)
-      continue;
-    if ((errno != EAGAIN && errno != EWOULDBLOCK) || !wait(POLLIN, deadline))
-      break;
+  if (tls_) {
+    // Records may bring no text, and a record may come in pieces.
+    while (in_.size() == before)
+      if (!decrypt_more(deadline, Woken::never))
+        return false;
+    return true;
   }
+  in_.resize(before + read_size);
+  const auto count = receive(in_.data() + before, read_size, deadline);
   in_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   return count > 0;
+}
+
+bool SocketStream::decrypt_more(Clock::time_point deadline, Woken woken) {
+  if (failed_ || tls_->closed())
+    return false;
+  std::array<char, read_size> cipher{};
+  const auto count = receive(cipher.data(), cipher.size(), deadline, woken);
+  if (count <= 0)
+    return false;
+  in_ += tls_->receive({cipher.data(), static_cast<std::size_t>(count)});
+  // A client that makes TLS answer and does not read the answers is no better than one that does not read ours.
+  const bool sent = transmit(tls_->take_output(), std::min(deadline, Clock::now() + write_timeout_), woken);
+  failed_ = failed_ || !tls_->error().empty();
+  return sent && !failed_;
 }
 
 ssize_t SocketStream::read(char* out, size_t size) {
@@ -130,27 +174,42 @@ bool SocketStream::send(std::string_view bytes) {
 }
 
 bool SocketStream::push(Woken woken) {
-  std::string_view rest = out_;
-  const auto deadline = Clock::now() + write_timeout_;
-  while (!rest.empty() && !failed_) {
-    const auto count = ::send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (tls_ && !out_.empty()) {
+    tls_->send(out_);
+    out_ = tls_->take_output();
+    failed_ = failed_ || !tls_->error().empty();
+  }
+  transmit(out_, Clock::now() + write_timeout_, woken);
+  out_.clear();
+  return !failed_;
+}
+
+bool SocketStream::transmit(std::string_view bytes, Clock::time_point deadline, Woken woken) {
+  while (!bytes.empty() && !failed_) {
+    const auto count = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
-      rest.remove_prefix(static_cast<std::size_t>(count));
+      bytes.remove_prefix(static_cast<std::size_t>(count));
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
       failed_ = !wait(POLLOUT, deadline, woken);
     else
       failed_ = errno != EINTR;
   }
-  out_.clear();
   return !failed_;
+}
+
+void SocketStream::say_the_end() {
+  if (!tls_ || failed_)
+    return;
+  tls_->close();
+  transmit(tls_->take_output(), Clock::now() + write_timeout_, Woken::when_draining);
 }
 
 void SocketStream::linger(std::chrono::milliseconds timeout) {
   ::shutdown(fd_, SHUT_WR);
   const auto deadline = Clock::now() + timeout;
-  do
-    in_.clear();
-  while (Clock::now() < deadline && fill(deadline));
+  std::array<char, read_size> discarded{};
+  while (Clock::now() < deadline && receive(discarded.data(), discarded.size(), deadline) > 0) {
+  }
 }
 
 bool SocketStream::is_readable() const {

@@ -30,19 +30,60 @@ struct FreeSession {
 using ContextPointer = std::unique_ptr<SSL_CTX, FreeContext>;
 using SessionPointer = std::unique_ptr<SSL, FreeSession>;
 
-ContextPointer new_context(const SSL_METHOD* method) {
+ContextPointer new_context(const SSL_METHOD* method, int oldest) {
   ERR_clear_error();
   ContextPointer context(SSL_CTX_new(method));
-  if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1)
-    throw std::runtime_error("OpenSSL offers no TLS 1.3: " + reason());
+  if (!context || SSL_CTX_set_min_proto_version(context.get(), oldest) != 1)
+    throw std::runtime_error("OpenSSL offers no TLS that is new enough: " + reason());
   // A buffer that has been handed over may be at another place when the write is tried again.
   SSL_CTX_set_mode(context.get(), SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return context;
 }
 
+/// A key with a passphrase is refused. OpenSSL's default asks at the terminal, and a server would wait there.
+int no_passphrase(char*, int, int, void*) {
+  return -1;
+}
+
+/// Names as they stand in an ALPN extension: each behind its length.
+std::string as_protocol_list(const std::string& name) {
+  constexpr std::size_t longest = 255;
+  if (name.size() > longest)
+    throw std::runtime_error("the name of an application protocol is too long");
+  return name.empty() ? std::string() : static_cast<char>(name.size()) + name;
+}
+
+/// Chooses the protocol of the server, which `ours` lists, when the client names it.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* theirs,
+                    unsigned int their_length, void* ours) {
+  const auto& list = *static_cast<const std::string*>(ours);
+  unsigned char* found = nullptr;
+  const int outcome = SSL_select_next_proto(&found, length, reinterpret_cast<const unsigned char*>(list.data()),
+                                            static_cast<unsigned int>(list.size()), theirs, their_length);
+  *chosen = found;
+  return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+void harden(SSL_CTX* context) {
+  // At least 112 bits everywhere: no RSA below 2048, no SHA-1.
+  constexpr int security_level = 2;
+  SSL_CTX_set_security_level(context, security_level);
+  // What TLS 1.2 would allow else: block ciphers with a MAC of their own, keys that are not forgotten.
+  if (SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
+    throw std::runtime_error("OpenSSL offers no suite that is good enough: " + reason());
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
+  // Connections are kept open, and a session that is taken up again would not be verified again.
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // A connection without anything to do holds no buffers.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
 } // namespace
 
 struct Context::State {
+  /// The protocol that is spoken inside, as an ALPN extension has it; of servers. OpenSSL keeps a pointer to it.
+  std::string protocols;
   ContextPointer context;
   bool is_client = false;
   /// What the server's certificate must be for; of clients.
@@ -52,26 +93,33 @@ struct Context::State {
 Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Context::~Context() = default;
 
-std::shared_ptr<Context> Context::server(const std::string& certificate_file, const std::string& key_file) {
-  auto context = new_context(TLS_server_method());
+std::shared_ptr<Context> Context::server(const ServerOptions& options) {
+  auto context = new_context(TLS_server_method(), options.oldest == Version::tls_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
+  harden(context.get());
+  SSL_CTX_set_default_passwd_cb(context.get(), no_passphrase);
+  const auto& [certificate_file, key_file, oldest, protocol] = options;
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1)
     throw std::runtime_error("cannot use the certificate chain in " + certificate_file + ": " + reason());
   if (SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     throw std::runtime_error("cannot use the private key in " + key_file + ": " + reason());
   if (SSL_CTX_check_private_key(context.get()) != 1)
     throw std::runtime_error("the key in " + key_file + " does not belong to the certificate in " + certificate_file);
-  // A Runner reconnects rarely, and a session that is taken up again would not be verified again.
-  SSL_CTX_set_num_tickets(context.get(), 0);
-  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   auto state = std::make_unique<State>();
+  state->protocols = as_protocol_list(protocol);
+  if (!state->protocols.empty())
+    SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, &state->protocols);
   state->context = std::move(context);
   return std::shared_ptr<Context>(new Context(std::move(state)));
+}
+
+std::shared_ptr<Context> Context::server(const std::string& certificate_file, const std::string& key_file) {
+  return server(ServerOptions{certificate_file, key_file});
 }
 
 std::shared_ptr<Context> Context::client(const std::string& ca_file, const std::string& server_name) {
   if (server_name.empty())
     throw std::runtime_error("a TLS client needs the name or the address that the server's certificate must have");
-  auto context = new_context(TLS_client_method());
+  auto context = new_context(TLS_client_method(), TLS1_3_VERSION);
   if (ca_file.empty()) {
     if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
       throw std::runtime_error("cannot use the system's certificate authorities: " + reason());
@@ -84,6 +132,21 @@ std::shared_ptr<Context> Context::client(const std::string& ca_file, const std::
   state->is_client = true;
   state->server_name = server_name;
   return std::shared_ptr<Context>(new Context(std::move(state)));
+}
+
+ServerIdentity::ServerIdentity(ServerOptions options)
+  : options_(std::move(options)), current_(Context::server(options_)) {}
+
+std::shared_ptr<Context> ServerIdentity::current() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+void ServerIdentity::reload() {
+  // Read without the lock: who connects meanwhile shall not wait for a disk.
+  auto next = Context::server(options_);
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(next);
 }
 
 struct Session::State {
@@ -204,6 +267,15 @@ void Session::send(std::string_view plain) {
     state_->waiting.append(plain);
 }
 
+void Session::close() {
+  if (!state_->established || !state_->error.empty())
+    return;
+  ERR_clear_error();
+  // Below 0 is a failure; 0 says that the peer has not said the same yet, which nobody waits for.
+  if (SSL_shutdown(state_->session.get()) < 0)
+    state_->fail("cannot end");
+}
+
 std::string Session::take_output() {
   std::string output(BIO_ctrl_pending(state_->outgoing), '\0');
   if (!output.empty())
@@ -221,6 +293,13 @@ bool Session::closed() const {
 
 const std::string& Session::error() const {
   return state_->error;
+}
+
+std::string_view refusal() {
+  // A record of the type alert, in the version that every client reads, with two bytes: fatal, internal_error. There is
+  // no alert that says "too busy", and this one says that it is not about the client.
+  static constexpr std::string_view record("\x15\x03\x03\x00\x02\x02\x50", 7);
+  return record;
 }
 
 } // namespace cleat::tls

@@ -9,22 +9,18 @@ namespace cleat::cleatd {
 namespace {
 
 std::string curl_lines(const Announcement& announcement) {
+  // Right for certificates of any authority: curl takes the server's own certificate in place of its authority's.
+  const auto trust = announcement.certificate.empty()
+                       ? std::string()
+                       : "--cacert " + shell_word(announcement.certificate.string()) + " ";
   const auto sessions = announcement.url + "/v1/threads/" + *announcement.demo_thread_id + "/agent-sessions";
   const auto token = "-H \"Authorization: Bearer $(cat " + shell_word(announcement.owner_token_file.string()) + ")\"";
   const std::string json = " -H 'Content-Type: application/json' -d ";
   const auto runs = announcement.url + "/v1/threads/" + *announcement.demo_thread_id + "/runs";
-  return "\nTry it on a demo thread: its sessions, bind one, end it, say something to its agent.\n\n"
-         "  curl -sS " +
-         token + " " + sessions +
-         "\n"
-         "  curl -sS " +
-         token + json + "'{\"external_session_ref\": \"my-first-session\"}' " + sessions +
-         "/bind\n"
-         "  curl -sS " +
-         token + json + "'{}' " + sessions +
-         "/reset\n"
-         "  curl -sS " +
-         token + json + "'{\"content_md\": \"Hello!\"}' " + runs + "\n";
+  const auto call = "  curl -sS " + trust + token;
+  return "\nTry it on a demo thread: its sessions, bind one, end it, say something to its agent.\n\n" + call + " " +
+         sessions + "\n" + call + json + "'{\"external_session_ref\": \"my-first-session\"}' " + sessions + "/bind\n" +
+         call + json + "'{}' " + sessions + "/reset\n" + call + json + "'{\"content_md\": \"Hello!\"}' " + runs + "\n";
 }
 
 } // namespace

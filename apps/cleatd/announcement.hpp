@@ -18,6 +18,8 @@ struct Announcement {
   /// The folder with `demo.tokens` and the thread to try things on, with --demo.
   std::filesystem::path data;
   std::optional<std::string> demo_thread_id;
+  /// The certificate that clients are shown; empty without TLS.
+  std::filesystem::path certificate = {};
 };
 
 /// The text, with lines for a shell that can be pasted as they stand when there is a demo world.

@@ -172,13 +172,19 @@ void validate_listener(const Config& config, const std::string& address, const s
                       key + ".key" + (files.size() > 2 ? " and " + key + ".ca" : "") + " together.");
   if (!all && !is_loopback(listen.host) && !config.http_insecure)
     throw ConfigError(key + ".listen is '" + address + "', which other machines can reach, without TLS. Set " + key +
-                      ".certificate and " + key + ".key, or allow it with --insecure.");
+                      ".certificate and " + key +
+                      ".key, listen on 127.0.0.1, or allow it with --insecure "
+                      "(http.insecure).");
 }
 
-void validate_fleet(const Config& config) {
+void validate_listeners(const Config& config) {
+  validate_listener(config, config.http_listen, "http", {config.http_certificate, config.http_key});
   validate_listener(config, config.runner_listen, "runner", {config.runner_certificate, config.runner_key});
   validate_listener(config, config.nodes_listen, "nodes",
                     {config.nodes_certificate, config.nodes_key, config.nodes_ca});
+}
+
+void validate_fleet(const Config& config) {
   if (config.runner_heartbeat_ms * 2 >= config.runner_timeout_s * 1000)
     throw ConfigError("runner.timeout_s is " + std::to_string(config.runner_timeout_s) +
                       "; make it longer than two of runner.heartbeat_ms.");
@@ -196,12 +202,8 @@ void validate_fleet(const Config& config) {
 } // namespace
 
 void validate(const Config& config) {
+  validate_listeners(config);
   validate_fleet(config);
-  const auto listen = parse_listen(config.http_listen, "http.listen");
-  if (!is_loopback(listen.host) && !config.http_insecure)
-    throw ConfigError("http.listen is '" + config.http_listen +
-                      "', which other machines can reach, and cleatd has no " +
-                      "TLS of its own. Listen on 127.0.0.1 behind a proxy that has, or allow it with --insecure.");
   if (config.data.empty())
     throw ConfigError("data is empty; name a folder with --data.");
   if (config.database_statement_timeout_s + config.database_resolve_timeout_s >= config.database_request_timeout_s)

@@ -24,6 +24,9 @@ struct Config {
 
   std::string http_listen = "127.0.0.1:7480";
   bool http_insecure = false;
+  std::string http_certificate;
+  std::string http_key;
+  std::string http_tls_min_version = "1.3";
   std::int64_t http_max_connections = limits::max_connections;
   std::int64_t http_max_waiting = limits::max_waiting;
   std::int64_t http_listen_backlog = limits::listen_backlog;
@@ -44,6 +47,10 @@ struct Config {
   std::int64_t rate_admin_per_s = limits::rate_admin_per_s;
   std::int64_t rate_burst_s = limits::rate_burst_s;
   std::int64_t rate_max_principals = limits::rate_max_principals;
+
+  std::int64_t auth_failures_per_minute = limits::auth_failures_per_minute;
+  std::int64_t auth_burst = limits::auth_burst;
+  std::int64_t auth_max_addresses = limits::auth_max_addresses;
 
   std::int64_t agent_poll_wait_max_s = limits::poll_wait_max_s;
   std::int64_t events_heartbeat_s = limits::event_heartbeat_s;

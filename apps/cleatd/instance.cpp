@@ -55,14 +55,24 @@ std::string address_of(const std::string& host, std::uint16_t port) {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+/// Reads a listener's certificate again and says in the log what came of it.
+template <class Read>
+void read_again(const char* listener, const Read& read) {
+  try {
+    read();
+    log::get().info("read {}.certificate and {}.key again; new connections are shown them", listener, listener);
+  } catch (const std::runtime_error& error) {
+    log::get().error("{}.listen goes on with the certificate that it has: {}", listener, error.what());
+  }
+}
+
 } // namespace
 
 /// Everything that exists while requests are served. Members are taken apart from the last to the first.
 struct Instance::Actors {
   Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics,
          std::shared_ptr<const MasterKey> master_key, std::shared_ptr<const release::Gate> gate)
-    : system(prepared(system_config, config)),
-      store(storage::open_postgres(system, database_options(config, database_url), metrics)) {
+    : Actors(config, database_url, metrics) {
     auto dependencies = std::make_shared<actors::Dependencies>();
     dependencies->store = store;
     dependencies->clock = clock;
@@ -92,6 +102,12 @@ struct Instance::Actors {
       std::make_unique<http::Server>(http_options(config), http::Dependencies{system, frontends, metrics, clock});
   }
 
+  /// What the other constructor begins with. When that one throws afterwards, because a port or a certificate cannot be
+  /// had, the destructor ends the actors that there are; the actor system would wait for them forever.
+  Actors(const Config& config, const std::string& database_url, const std::shared_ptr<Metrics>& metrics)
+    : system(prepared(system_config, config)),
+      store(storage::open_postgres(system, database_options(config, database_url), metrics)) {}
+
   Actors(const Actors&) = delete;
   Actors& operator=(const Actors&) = delete;
 
@@ -116,6 +132,8 @@ struct Instance::Actors {
   }
 
   void end_and_wait(const actors::hub_actor& actor) {
+    if (!actor)
+      return;
     caf::scoped_actor self(system);
     self->monitor(actor);
     self->send_exit(actor, caf::exit_reason::user_shutdown);
@@ -164,7 +182,8 @@ void Instance::start_serving() {
   if (config_.demo)
     actors_->demo = make_demo(actors_->system, actors_->frontends, folder_, actors_->owner);
   const auto listen = parse_listen(config_.http_listen, "http.listen");
-  url_ = "http://" + address_of(listen.host, actors_->server->start());
+  url_ =
+    (config_.http_certificate.empty() ? "http://" : "https://") + address_of(listen.host, actors_->server->start());
   runner_address_ =
     address_of(parse_listen(config_.runner_listen, "runner.listen").host, actors_->runner_listener.port);
   folder_.write(endpoints_file, R"({"http": ")" + url_ + R"(", "runner": ")" + runner_address_ + R"(", "pid": )" +
@@ -181,11 +200,17 @@ std::string Instance::announcement() const {
   announcement.data = folder_.path();
   if (actors_->demo)
     announcement.demo_thread_id = actors_->demo->thread_id;
+  if (!config_.http_certificate.empty())
+    announcement.certificate = std::filesystem::absolute(config_.http_certificate);
   return text_of(announcement);
 }
 
 void Instance::reload() {
   release_gate_.reload(*metrics_);
+  if (!config_.http_certificate.empty())
+    read_again("http", [this] { actors_->server->reload_certificates(); });
+  if (!config_.runner_certificate.empty())
+    read_again("runner", [this] { actors_->runner_listener.identity->reload(); });
 }
 
 void Instance::stop() {

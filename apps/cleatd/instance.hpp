@@ -33,8 +33,9 @@ public:
   /// The text for the terminal, once requests are served.
   [[nodiscard]] std::string announcement() const;
 
-  /// Reads again what may be replaced while requests are served: release manifests and their trust root. Says in the
-  /// log what it found. While requests are served.
+  /// Reads again what may be replaced while requests are served: release manifests and their trust root, and the
+  /// certificates of the HTTP and the Runner listener, for the connections to come. Says in the log what it found; a
+  /// certificate that cannot be used leaves the old one in place. While requests are served.
   void reload();
 
   /// Answers what is in flight and stops everything, PostgreSQL last.

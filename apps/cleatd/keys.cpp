@@ -33,6 +33,11 @@ std::vector<Key> http_keys() {
   return {
     {"http.listen", "--http", TextKey{&Config::http_listen}, "HOST:PORT to serve HTTP on; port 0 picks a free one."},
     {"http.insecure", "--insecure", SwitchKey{&Config::http_insecure}, "Allow to listen beyond loopback without TLS."},
+    {"http.certificate", "", TextKey{&Config::http_certificate},
+     "A PEM file with the certificate that clients are shown, and those up to its authority; needed beyond loopback."},
+    {"http.key", "", TextKey{&Config::http_key}, "The PEM file with its key."},
+    {"http.tls_min_version", "", TextKey{&Config::http_tls_min_version, {"1.3", "1.2"}},
+     "The oldest version of TLS that is spoken: 1.3 or 1.2."},
     {"http.max_connections", "", NumberKey{&Config::http_max_connections, 1, 65'536},
      "Open connections; each has a thread."},
     {"http.max_waiting", "", NumberKey{&Config::http_max_waiting, 1, 65'535},
@@ -93,6 +98,16 @@ std::vector<Key> rate_keys() {
     {"rate.burst_s", "", NumberKey{&Config::rate_burst_s, 1, 3600}, "How many seconds' worth may be saved up."},
     {"rate.max_principals", "", NumberKey{&Config::rate_max_principals, 1, many},
      "Principals whose rates are remembered at a time."},
+  };
+}
+
+std::vector<Key> auth_keys() {
+  return {
+    {"auth.failures_per_minute", "", NumberKey{&Config::auth_failures_per_minute, 0, many},
+     "Wrong tokens from one address; 0 is no limit."},
+    {"auth.burst", "", NumberKey{&Config::auth_burst, 1, many}, "How many of them may come at once."},
+    {"auth.max_addresses", "", NumberKey{&Config::auth_max_addresses, 1, many},
+     "Addresses whose wrong tokens are remembered at a time."},
   };
 }
 
@@ -160,8 +175,8 @@ std::vector<Key> embedded_keys() {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> result;
-    for (const auto& part : {process_keys(), http_keys(), rate_keys(), rule_keys(), run_keys(), fleet_keys(),
-                             database_keys(), embedded_keys()})
+    for (const auto& part : {process_keys(), http_keys(), auth_keys(), rate_keys(), rule_keys(), run_keys(),
+                             fleet_keys(), database_keys(), embedded_keys()})
       result.insert(result.end(), part.begin(), part.end());
     return result;
   }();

@@ -105,6 +105,10 @@ http::HttpOptions http_options(const Config& config) {
   http::HttpOptions options;
   options.host = listen.host;
   options.port = listen.port;
+  options.certificate_file = config.http_certificate;
+  options.key_file = config.http_key;
+  options.oldest_tls = config.http_tls_min_version == "1.2" ? tls::Version::tls_1_2 : tls::Version::tls_1_3;
+  options.insecure = config.http_insecure;
   options.max_connections = static_cast<std::size_t>(config.http_max_connections);
   options.max_waiting = static_cast<std::size_t>(config.http_max_waiting);
   options.listen_backlog = static_cast<int>(config.http_listen_backlog);
@@ -129,6 +133,8 @@ http::HttpOptions http_options(const Config& config) {
   options.rates = {
     config.rate_read_per_s,  config.rate_trigger_per_s, config.rate_agent_runtime_per_s,
     config.rate_admin_per_s, config.rate_burst_s,       static_cast<std::size_t>(config.rate_max_principals)};
+  options.auth = {config.auth_failures_per_minute, config.auth_burst,
+                  static_cast<std::size_t>(config.auth_max_addresses)};
   return options;
 }
 

@@ -73,7 +73,9 @@ Outgoing documentation(const OpenCall&) {
   // Made once, when somebody asks for it: reading the contract takes longer than a start of the server should.
   static const std::string page = docs_page(generated::openapi::openapi_yaml);
   auto outgoing = text("text/html; charset=utf-8", page);
-  outgoing.headers.emplace_back("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  outgoing.headers.emplace_back(
+    "Content-Security-Policy",
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   return outgoing;
 }
 

@@ -36,6 +36,18 @@ TEST(Announcement, ADemoComesWithThreeLinesForAShell) {
   EXPECT_THAT(text, HasSubstr("/srv/cleat/demo.tokens"));
 }
 
+TEST(Announcement, ThroughTlsTheLinesTrustTheServersCertificate) {
+  auto announcement = example();
+  announcement.url = "https://127.0.0.1:7480";
+  announcement.demo_thread_id = "01934f00-0000-7000-8000-000000000001";
+  announcement.certificate = "/etc/cleat/full chain.pem";
+  const auto text = text_of(announcement);
+  std::size_t lines = 0;
+  for (auto at = text.find("curl"); at != std::string::npos; at = text.find("curl", at + 1), ++lines)
+    EXPECT_EQ(text.find("curl -sS --cacert '/etc/cleat/full chain.pem' -H", at), at);
+  EXPECT_EQ(lines, 4U);
+}
+
 TEST(Announcement, SaysThatTheOwnersTokenIsElsewhere) {
   auto announcement = example();
   announcement.owner_token_file.clear();

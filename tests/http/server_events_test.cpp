@@ -22,7 +22,7 @@ class ServerEvents : public ServerTest {
 protected:
   /// A client whose stream has begun.
   std::unique_ptr<RawClient> stream(const std::string& fields = {}, int receive_buffer = 0) {
-    auto client = std::make_unique<RawClient>(port_, receive_buffer);
+    auto client = std::make_unique<RawClient>(port_, RawOptions{receive_buffer});
     client->send(get(stream_path, fields));
     EXPECT_EQ(client->receive(true).value().status, 200);
     client->read_until(": connected\n\n");

@@ -13,6 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr const char* no_policy = "default-src 'none'; frame-ancestors 'none'";
+
 TEST_F(ServerTest, AnswersAWriteWithEverythingItPromises) {
   start();
   RawClient client(port_);
@@ -23,11 +25,64 @@ TEST_F(ServerTest, AnswersAWriteWithEverythingItPromises) {
                                                     {"ratelimit", "\"trigger\";r=499;t=1"},
                                                     {"cache-control", "no-store"},
                                                     {"content-length", "11"},
+                                                    {"content-security-policy", no_policy},
                                                     {"content-type", "application/json"},
+                                                    {"cross-origin-resource-policy", "same-origin"},
                                                     {"etag", "\"1\""},
+                                                    {"referrer-policy", "no-referrer"},
                                                     {"x-content-type-options", "nosniff"},
+                                                    {"x-frame-options", "DENY"},
                                                     {"x-request-id", "r-1"}};
   EXPECT_EQ(response.headers, expected);
+}
+
+TEST_F(ServerTest, EveryAnswerTellsBrowsersWhatNotToDoWithIt) {
+  start();
+  for (const auto& bytes :
+       {get("/v1/me"), get("/v1/nothing"), get("/healthz"), get("/openapi.yaml"), get("/metrics"), get("/docs"),
+        std::string("GET /v1/me HTTP/1.1\r\n\r\n"), std::string("garbage\r\n\r\n"),
+        std::string("BREW /v1/me HTTP/1.1\r\n\r\n"), "GET /" + std::string(8100, 'a') + " HTTP/1.1\r\n\r\n",
+        post(reset_path, std::string(2'000'000, ' ')), get("/v1/events", "Accept: text/event-stream\r\n")}) {
+    RawClient client(port_);
+    const auto answer = client.exchange(bytes);
+    const auto first_line = bytes.substr(0, bytes.find('\r'));
+    const auto policy = bytes.starts_with("GET /docs")
+                          ? "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+                            "frame-ancestors 'none'"
+                          : no_policy;
+    for (const auto& [name, value] : std::map<std::string, std::string>{{"cache-control", "no-store"},
+                                                                        {"content-security-policy", policy},
+                                                                        {"cross-origin-resource-policy", "same-origin"},
+                                                                        {"referrer-policy", "no-referrer"},
+                                                                        {"x-content-type-options", "nosniff"},
+                                                                        {"x-frame-options", "DENY"}})
+      EXPECT_EQ(answer.headers.contains(name) ? answer.headers.at(name) : "", value) << name << " of " << first_line;
+    EXPECT_FALSE(answer.headers.contains("strict-transport-security")) << "not without TLS: " << first_line;
+  }
+}
+
+TEST_F(ServerTest, CountsWrongTokensByTheAddressTheyComeFrom) {
+  options_.auth = {1, 3, 100};
+  options_.token_cache_age = 0ms;
+  start();
+  RawClient known(port_);
+  EXPECT_EQ(known.exchange(get("/v1/me")).status, 200);
+  behind_->tokens_valid = false;
+  RawClient guesser(port_);
+  const auto guess = [&guesser](const std::string& secret) {
+    return guesser.exchange("GET /v1/me HTTP/1.1\r\nAuthorization: Bearer " + secret + "\r\n\r\n");
+  };
+  for (const auto* secret : {"a", "b", "c"})
+    EXPECT_EQ(guess(secret).status, 401);
+  const auto refused = guess("d");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 50);
+  EXPECT_EQ(RawClient(port_).exchange(get("/v1/agent/events", "Authorization: Bearer e\r\n")).status, 401)
+    << "two tokens are none";
+  RawClient elsewhere(port_, {0, nullptr, 2});
+  EXPECT_EQ(elsewhere.exchange("GET /v1/me HTTP/1.1\r\nAuthorization: Bearer d\r\n\r\n").status, 401);
+  behind_->tokens_valid = true;
+  EXPECT_EQ(known.exchange(get("/v1/me")).status, 200) << "who was there before goes on";
 }
 
 TEST_F(ServerTest, KeepsAConnectionForAnyNumberOfRequests) {
@@ -238,6 +293,9 @@ TEST(HttpOptions, NamesTheKeyThatIsWrong) {
   EXPECT_NE(complaint([](auto& o) { o.rates.admin_per_s = -1; }).find("rate."), std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.rates.burst_s = 0; }).find("rate.burst_s"), std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.rates.max_principals = 0; }).find("rate.max_principals"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.auth.failures_per_minute = -1; }).find("auth.failures"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.auth.burst = 0; }).find("auth.burst"), std::string::npos);
+  EXPECT_NE(complaint([](auto& o) { o.auth.max_addresses = 0; }).find("auth.max_addresses"), std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.session_ref_max_bytes = 2601; }).find("agent.session_ref_max_bytes"),
             std::string::npos);
   EXPECT_NE(complaint([](auto& o) { o.token_cache_age = 1s; }).find("http.token_cache_ms"), std::string::npos);

@@ -11,7 +11,7 @@
 #include "base/addresses.hpp"
 #include "protocol/runner_codec.hpp"
 #include "tests/net/fixture.hpp"
-#include "tests/net/temporary_identities.hpp"
+#include "tests/support/temporary_identities.hpp"
 
 /// Servers among themselves: a Runner is found wherever its socket is, and nobody is told more than is certain.
 namespace cleat::test {

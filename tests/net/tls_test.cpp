@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "tests/net/fixture.hpp"
-#include "tests/net/temporary_identities.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/temporary_identities.hpp"
 
 /// Runners over TLS 1.3: who is believed, and that nothing less is spoken.
 namespace cleat::test {
@@ -107,6 +108,27 @@ TEST_F(Tls, AHandshakeThatIsNotFinishedIsClosed) {
   Client half(port);
   half.send_bytes("\x16\x03\x01");
   EXPECT_TRUE(half.is_ended());
+}
+
+TEST_F(Tls, ANewCertificateIsForNewConnections) {
+  Client old(port, trusting(ours, "cleat.example.com"));
+  ASSERT_TRUE(old.enrol()) << old.tls_error();
+  ours.become(theirs);
+  server->listener.identity->reload();
+  Client trusting_the_new(port, trusting(theirs, "cleat.example.com"));
+  EXPECT_EQ(trusting_the_new.ask("", "made up"), "unauthorized") << trusting_the_new.tls_error();
+  wire::ToRunner part;
+  part.command = wire::BodyPart{0, "x"};
+  ASSERT_EQ(server->deliver(command(*server, 1, part)), Server::Handed::yes);
+  EXPECT_TRUE(old.receive()) << "it goes on as it began";
+}
+
+TEST_F(Tls, FilesThatCannotBeUsedChangeNothing) {
+  const auto trusted = trusting(ours, "cleat.example.com");
+  write_file(ours.file("key.pem"), read_file(theirs.file("key.pem")));
+  EXPECT_THROW(server->listener.identity->reload(), std::runtime_error);
+  Client client(port, trusted);
+  EXPECT_TRUE(client.enrol()) << client.tls_error();
 }
 
 TEST_F(Tls, NamesTheFileThatItCannotUse) {

@@ -43,7 +43,10 @@ Headers Response::uniform_headers() const {
 Client::Client(Endpoint endpoint, std::string token)
   : endpoint_(std::move(endpoint)),
     token_(std::move(token)),
-    http_(std::make_unique<httplib::Client>(endpoint_.host, endpoint_.port)) {
+    http_(std::make_unique<httplib::Client>((endpoint_.authority.empty() ? "http://" : "https://") + endpoint_.host +
+                                            ":" + std::to_string(endpoint_.port))) {
+  if (!endpoint_.authority.empty())
+    http_->set_ca_cert_path(endpoint_.authority.c_str());
   http_->set_keep_alive(true);
   http_->set_tcp_nodelay(true);
   http_->set_connection_timeout(patience_s);

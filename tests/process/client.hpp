@@ -17,6 +17,8 @@ namespace cleat::test {
 struct Endpoint {
   std::string host;
   int port = 0;
+  /// A PEM file with the authority of its certificate; empty when it speaks in the clear.
+  std::string authority = {};
 };
 
 /// Header names in lower case and their values.

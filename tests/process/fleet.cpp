@@ -141,6 +141,16 @@ std::string RunnerProcess::output() const {
   return read_file(folder_.path() / "runner.log");
 }
 
+bool RunnerProcess::says(const std::string& text) const {
+  const auto deadline = Clock::now() + patience;
+  while (output().find(text) == std::string::npos) {
+    if (Clock::now() > deadline)
+      return false;
+    std::this_thread::sleep_for(look_pause); // its log is a file
+  }
+  return true;
+}
+
 int RunnerProcess::agents() const {
   const std::string mark = std::string(1, '\0') + folder_.path().string() + std::string(1, '\0');
   int count = 0;

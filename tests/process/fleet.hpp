@@ -72,6 +72,8 @@ public:
   [[nodiscard]] Child& process() { return *child_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::string output() const;
+  /// Whether it says this within a while.
+  [[nodiscard]] bool says(const std::string& text) const;
   /// How many agents are running that this Runner has started, over all its processes.
   [[nodiscard]] int agents() const;
 

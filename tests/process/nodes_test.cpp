@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "tests/process/suite.hpp"
@@ -55,6 +57,31 @@ TEST_F(Nodes, RevocationHoldsOnEveryNodeWithinASecond) {
   while (Clock::now() < deadline && there.get("/v1/me").status == 200)
     ;
   std::this_thread::sleep_until(deadline);
+  EXPECT_EQ(there.get("/v1/me").status, 401);
+}
+
+TEST_F(Nodes, ATokenExpiresOnEveryNodeAtItsTime) {
+  // Whole seconds are enough: what is looked at is that no server goes on with what it remembers.
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto expiry = now + std::chrono::seconds{2};
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(expiry);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  const auto made = owner.post("/v1/principals/" + world.robin.id + "/tokens",
+                               Object().text("label", "short").text("expires_at", text.data()).str());
+  ASSERT_EQ(made.status, 201) << made.body;
+  Client here = server().client(made.json()["token"].string());
+  Client there = second.client(made.json()["token"].string());
+  // Asked all the time, so that both remember it as well as they ever do; the last answer before the end is from before
+  // it, or says that it is over.
+  while (std::chrono::system_clock::now() < expiry)
+    for (auto* client : {&here, &there}) {
+      const auto status = client->get("/v1/me").status;
+      EXPECT_TRUE(status == 200 || std::chrono::system_clock::now() >= expiry) << status;
+    }
+  EXPECT_EQ(here.get("/v1/me").status, 401);
   EXPECT_EQ(there.get("/v1/me").status, 401);
 }
 

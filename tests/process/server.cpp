@@ -46,12 +46,12 @@ private:
   int descriptor_;
 };
 
-Endpoint endpoint_of(const std::string& url) {
-  const std::string scheme = "http://";
+Endpoint endpoint_of(const std::string& url, const std::string& authority) {
+  const std::string scheme = authority.empty() ? "http://" : "https://";
   const auto colon = url.rfind(':');
   if (!url.starts_with(scheme) || colon == std::string::npos)
     throw std::runtime_error("no address of a server: " + url);
-  return {url.substr(scheme.size(), colon - scheme.size()), std::stoi(url.substr(colon + 1))};
+  return {url.substr(scheme.size(), colon - scheme.size()), std::stoi(url.substr(colon + 1)), authority};
 }
 
 } // namespace
@@ -74,6 +74,8 @@ void Server::start() {
   // A test is one principal that asks as fast as it can.
   for (const auto* rate : {"read", "trigger", "agent_runtime", "admin"})
     command.arguments.insert(command.arguments.end(), {"--set", "rate." + std::string(rate) + "_per_s=1000000"});
+  // Tests of every kind of token come from one address.
+  command.arguments.insert(command.arguments.end(), {"--set", "auth.failures_per_minute=0"});
   if (!options_.database_url.empty())
     command.arguments.insert(command.arguments.end(), {"--database-url", options_.database_url});
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(), options_.arguments.end());
@@ -95,7 +97,7 @@ void Server::wait_until_ready() {
     // The file of an earlier process may still lie there, and the last line of the start-up text comes after it.
     const bool written = !text.empty() && Json::parse(text)["pid"].number() == child_->pid();
     if (written && output().find("stops it.", printed_before_) != std::string::npos) {
-      endpoint_ = endpoint_of(Json::parse(text)["http"].string());
+      endpoint_ = endpoint_of(Json::parse(text)["http"].string(), options_.authority);
       runner_address_ = Json::parse(text)["runner"].string();
       return;
     }

@@ -17,6 +17,9 @@ public:
   TemporaryIdentities(const TemporaryIdentities&) = delete;
   TemporaryIdentities& operator=(const TemporaryIdentities&) = delete;
 
+  /// Puts another one's files in the place of these, as a renewal does.
+  void become(const TemporaryIdentities& other);
+
   /// The path of a file in it.
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
 

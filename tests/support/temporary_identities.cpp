@@ -1,4 +1,4 @@
-#include "tests/net/temporary_identities.hpp"
+#include "tests/support/temporary_identities.hpp"
 
 #include <stdexcept>
 #include <vector>
@@ -11,7 +11,7 @@ namespace cleat::test {
 namespace {
 
 std::filesystem::path new_folder() {
-  std::string path = std::filesystem::temp_directory_path() / "cleat-net-XXXXXX";
+  std::string path = std::filesystem::temp_directory_path() / "cleat-tls-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
     throw std::runtime_error("cannot make a folder for certificates");
   return path;
@@ -24,6 +24,11 @@ TemporaryIdentities::TemporaryIdentities(const std::string& name) : authority_(n
   write_file(file("ca.pem"), authority_.certificate());
   write_file(file("chain.pem"), identity.certificate);
   write_file(file("key.pem"), identity.key);
+}
+
+void TemporaryIdentities::become(const TemporaryIdentities& other) {
+  for (const auto* name : {"ca.pem", "chain.pem", "key.pem"})
+    write_file(file(name), read_file(other.file(name)));
 }
 
 TemporaryIdentities::~TemporaryIdentities() {
