@@ -49,7 +49,11 @@ TEST_F(CoreDumps, TestWhoDebugsGetsOne) {
 /// Whether another process of the same user, without the rights of root, may look into a server.
 bool can_be_looked_into(const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
-  Server server({shared_cluster().createdb(fresh_database_name()), arguments, {}, {}, without_tracing()});
+  ServerOptions options;
+  options.database_url = shared_cluster().createdb(fresh_database_name());
+  options.arguments = arguments;
+  options.through = without_tracing();
+  Server server(options);
   const auto file = "/proc/" + std::to_string(server.process().pid()) + "/environ";
   Child reader(through(without_tracing(), {"/usr/bin/head", {"--bytes=1", file}, {}, folder.path() / "output"}));
   return reader.wait(std::chrono::minutes{1}) == 0;
