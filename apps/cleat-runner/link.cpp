@@ -10,6 +10,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
+#include "protocol/release.hpp"
 #include "protocol/runner_codec.hpp"
 
 namespace cleat::runner {
@@ -96,7 +97,9 @@ void Link::ask() {
   phase_ = Phase::asking;
   wire::FromRunner message;
   message.request_id = RandomIdSource().next(SystemClock().now()).str();
-  message.report = wire::AskEnrolment{token, can_continue() ? secret_ : "", journal_id_, CLEAT_VERSION};
+  // For the server's log; the gate asks the manifest, and never a Runner.
+  const auto version = std::string(CLEAT_VERSION) + ", " + std::string(release::wire_contract_revision);
+  message.report = wire::AskEnrolment{token, can_continue() ? secret_ : "", journal_id_, version};
   connection_->send(wire::encode(message));
 }
 

@@ -17,6 +17,7 @@
 #include "apps/cleat-runner/exit_status.hpp"
 #include "apps/cleat-runner/recovery.hpp"
 #include "apps/cleat-runner/runner.hpp"
+#include "base/core_dumps.hpp"
 #include "base/log.hpp"
 #include "protocol/release_files.hpp"
 
@@ -127,6 +128,9 @@ int serve(const Config& config) {
 
 int run(int argc, char** argv) {
   try {
+    // Tokens and secrets pass through this process. Agents get secrets as well; they begin without dumps and may ask
+    // for them, as far as the limit of whoever started the Runner goes.
+    forbid_core_dumps();
     const auto command = read_command_line(argc, argv);
     const auto environment = environment_of_process();
     auto file = command.file;

@@ -62,6 +62,7 @@ struct Config {
   std::int64_t idempotency_retention_s = limits::idempotency_retention_s;
   std::int64_t audit_deny_aggregate_window_s = limits::deny_aggregate_window_s;
   bool process_batch = true;
+  bool process_core_dumps = false;
   std::int64_t runs_lease_s = limits::run_lease_s;
   std::int64_t runs_queued_timeout_s = limits::run_queued_timeout_s;
   std::int64_t runs_held_max = limits::runs_held_max;

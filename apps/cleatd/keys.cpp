@@ -20,6 +20,8 @@ std::vector<Key> process_keys() {
      "A file with the owner's token, instead of one that is made."},
     {"process.batch", "", SwitchKey{&Config::process_batch},
      "Run cleatd and its PostgreSQL as batch processes: fewer switches, more answers."},
+    {"process.core_dumps", "", SwitchKey{&Config::process_core_dumps},
+     "Leave core dumps to the limits of the process; they hold tokens and secrets in clear."},
     {"log.level", "", TextKey{&Config::log_level, {"trace", "debug", "info", "warn", "error"}},
      "What is logged: trace, debug, info, warn or error."},
     {"log.format", "", TextKey{&Config::log_format, {"auto", "text", "json"}},

@@ -11,6 +11,7 @@
 #include "apps/cleatd/command_line.hpp"
 #include "apps/cleatd/instance.hpp"
 #include "apps/cleatd/signals.hpp"
+#include "base/core_dumps.hpp"
 #include "base/log.hpp"
 
 namespace cleat::cleatd {
@@ -66,12 +67,18 @@ void serve(const Config& config) {
 
 int run(const std::vector<std::string>& arguments) {
   try {
+    // The environment and the file may hold the password of a database.
+    const auto core_limit = forbid_core_dumps();
     const auto command = read_command_line(arguments, environment_of_process());
     if (command.action == CommandLine::Action::print_and_exit) {
       std::fputs(command.text.c_str(), stdout);
       return stopped;
     }
     start_log(command);
+    if (command.config.process_core_dumps) {
+      allow_core_dumps(core_limit);
+      log::get().warn("core dumps are allowed by process.core_dumps; they hold tokens and secrets in clear");
+    }
     raise_descriptor_limit();
     if (command.config.process_batch)
       run_as_batch();

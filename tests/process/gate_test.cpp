@@ -214,6 +214,8 @@ TEST_F(ReleaseGate, ARunnerThatIsNotItsReleaseDoesNotEnrol) {
   options.toml = toml("runner.json");
   const RunnerProcess runner(server.runner_address(), workshop, options);
   await_container(alex, workshop.box(), "idle");
+  EXPECT_NE(server.output().find(", runner-session-id-v1'"), std::string::npos)
+    << "what it says of itself is logged, and nothing more";
 }
 
 TEST(ReleaseTool, KeysAreSecretAndNeverReplaced) {

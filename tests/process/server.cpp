@@ -81,6 +81,8 @@ void Server::start() {
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(), options_.arguments.end());
   command.environment = options_.environment;
   command.output = folder_.path() / "output.log";
+  if (!options_.through.empty())
+    command = through(options_.through, std::move(command));
   printed_before_ = output().size();
   child_ = std::make_unique<Child>(command);
   wait_until_ready();

@@ -19,6 +19,8 @@ struct ServerOptions {
   std::map<std::string, std::string> environment = {};
   /// A PEM file with the authority of the certificate that the arguments name; empty without TLS.
   std::string authority = {};
+  /// A program with arguments that becomes what follows them; empty: the server is started directly.
+  std::vector<std::string> through = {};
 };
 
 /// A `cleatd` process over a data folder of its own, on a free port of the loopback.

@@ -69,6 +69,8 @@ void RunnerTest::start_runner(const std::string& crash_at) {
   if (!crash_at.empty())
     command.environment["CLEAT_RUNNER_CRASH_AT"] = crash_at;
   command.output = file("runner.log");
+  if (!starter_.empty())
+    command = through(starter_, std::move(command));
   runner_.reset(); // it has the state folder as long as it lives
   runner_ = std::make_unique<Child>(command);
 }

@@ -100,6 +100,8 @@ protected:
   std::unique_ptr<Server> server_ = std::make_unique<Server>();
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Child> runner_;
+  /// What the Runner is started through; empty: nothing.
+  std::vector<std::string> starter_;
   std::string toml_;
   std::map<std::string, std::string> attempts_;
   std::string journal_id_;

@@ -50,6 +50,13 @@ int exit_status_of(int status) {
 
 } // namespace
 
+Command through(const std::vector<std::string>& starter, Command command) {
+  command.arguments.insert(command.arguments.begin(), command.program.string());
+  command.arguments.insert(command.arguments.begin(), starter.begin() + 1, starter.end());
+  command.program = starter.front();
+  return command;
+}
+
 Child::Child(const Command& command) {
   std::vector<std::string> arguments{command.program.string()};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());

@@ -21,6 +21,9 @@ struct Command {
   std::filesystem::path output;
 };
 
+/// The command, started by a program with arguments that becomes what follows them, as `nice` does.
+Command through(const std::vector<std::string>& starter, Command command);
+
 /// A running child process. It gets SIGKILL when this object ends and when the thread that made it dies.
 class Child {
 public:

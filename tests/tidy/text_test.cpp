@@ -126,6 +126,9 @@ TEST(Text, ScriptsAreStrict) {
     if (!file.text.starts_with("#!"))
       continue;
     ++scripts;
+    // Maintainer scripts are what Debian's policy asks for.
+    if (file.in("packaging/deb/") && file.text.starts_with("#!/bin/sh\nset -e\n"))
+      continue;
     if (!file.text.starts_with("#!/usr/bin/env bash\n") || file.text.find("\nset -euo pipefail\n") == std::string::npos)
       report.add(file.path, 1, "is no bash script in strict mode");
   }

@@ -106,6 +106,26 @@ TEST_F(ContainerCallsTest, WithoutItsRunnerNothingIsReserved) {
   EXPECT_EQ(code_of(begin()), Code::runner_unavailable);
 }
 
+TEST_F(ContainerCallsTest, AClosedReleaseGateIsAskedBehindRightsAndBeforeTheRunner) {
+  const Refusal closed{Code::not_ready, Reason::release_gate};
+  Call call(world.alex);
+  call.context.gate_is_open = false;
+  world.facts.node.reset();
+  const auto started = start(world.facts, command(), world.handle, call.context);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error(), closed);
+  Call stranger(world.sam);
+  stranger.context.gate_is_open = false;
+  EXPECT_EQ(code_of(start(world.facts, command(), world.handle, stranger.context)), Code::not_found);
+  world.facts.operation = world.operation();
+  world.facts.operation->state = OperationState::failed;
+  world.facts.operation->failure = OperationFailure{FailureClass::retryable, "start_failed"};
+  world.facts.operation->finished_at = noon;
+  const auto retried = retry(world.facts, call.context);
+  ASSERT_FALSE(retried);
+  EXPECT_EQ(retried.error(), closed);
+}
+
 TEST_F(ContainerCallsTest, AClosedContainerTakesNoStart) {
   world.facts.container->attempt_id.reset();
   EXPECT_EQ(code_of(begin()), Code::runner_unavailable) << "never enrolled";
