@@ -13,11 +13,12 @@ die() {
   exit 1
 }
 
-# The packages of scripts/packages.txt that this machine does not have, one a line; with `tests` those for tests as well.
+# The packages of scripts/packages.txt that this machine does not have, one a line; with `tests` or `bench` those for
+# that purpose as well.
 missing_packages() {
-  local package program status
-  while read -r package program; do
-    if [[ -n $program ]] && { [[ ${1-} != tests ]] || command -v "$program" >/dev/null; }; then
+  local package program purpose status
+  while read -r package program purpose; do
+    if [[ -n $program ]] && { [[ ${1-} != "${purpose:-tests}" ]] || command -v "$program" >/dev/null; }; then
       continue
     fi
     status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -34,21 +35,27 @@ as_root() {
   fi
 }
 
-# Debian starts a database cluster of its own when the postgresql package arrives. Cleat needs the programs only, so
-# that is switched off while its packages are installed and left to the machine's owner afterwards.
+# Debian makes and starts services of its own when packages with servers arrive. Cleat needs the programs only, so that is
+# switched off while they are installed and left to the machine's owner afterwards.
 install_packages() {
-  local drop_in=/etc/postgresql-common/createcluster.d/cleat.conf result=0
+  local drop_in=/etc/postgresql-common/createcluster.d/cleat.conf policy=/usr/sbin/policy-rc.d result=0
   as_root mkdir -p "$(dirname "$drop_in")"
   printf 'create_main_cluster = false\n' | as_root tee "$drop_in" >/dev/null
+  if [[ -e $policy ]]; then
+    policy= # somebody has decided already
+  else
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+  fi
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2 || result=$?
   if [[ $result -eq 0 ]]; then
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2 || result=$?
   fi
-  as_root rm -f "$drop_in"
+  as_root rm -f "$drop_in" ${policy:+"$policy"}
   return "$result"
 }
 
-# Makes sure that everything which building and running needs is there; with `tests` what testing needs as well.
+# Makes sure that everything which building and running needs is there; with `tests` or `bench` what that needs as well.
 ensure_packages() {
   if ! command -v dpkg-query >/dev/null; then
     say "this is no Debian; install what corresponds to scripts/packages.txt if the build misses something"

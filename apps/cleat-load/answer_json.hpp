@@ -17,6 +17,8 @@ class JsonObject {
 public:
   JsonObject() = default;
   explicit JsonObject(simdjson::simdjson_result<simdjson::dom::element> element) : element_(element) {}
+  /// An element of an array.
+  explicit JsonObject(simdjson::dom::element element) : element_(simdjson::dom::element(element)) {}
 
   /// The text of a string member; empty when there is none.
   [[nodiscard]] std::string_view text(std::string_view member) const;

@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "apps/cleat-load/interrupt.hpp"
+
 namespace cleat::load {
 namespace {
 
@@ -50,6 +52,10 @@ void write_request(const Request& request, const Address& address, std::string& 
     out.append("Authorization: Bearer ").append(request.token).append("\r\n");
   if (!request.idempotency_key.empty())
     out.append("Idempotency-Key: ").append(request.idempotency_key).append("\r\n");
+  if (request.if_match > 0)
+    out.append("If-Match: \"").append(std::to_string(request.if_match)).append("\"\r\n");
+  if (!request.prefer.empty())
+    out.append("Prefer: ").append(request.prefer).append("\r\n");
   if (!request.body.empty())
     out.append("Content-Type: application/json\r\nContent-Length: ")
       .append(std::to_string(request.body.size()))
@@ -112,6 +118,7 @@ void Connections::play(Traffic& traffic) {
     const int ready = epoll_wait(epoll_, events.data(), events_at_once, timeout);
     if (ready < 0 && errno != EINTR)
       fail_with_errno("epoll");
+    throw_if_interrupted();
     for (const auto& event : std::span(events).first(static_cast<std::size_t>(std::max(ready, 0)))) {
       auto& connection = *static_cast<Connection*>(event.data.ptr);
       if (connection.waits_for_room)

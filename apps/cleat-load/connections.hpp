@@ -30,6 +30,10 @@ struct Request {
   std::string_view token;
   /// Empty sends no Idempotency-Key.
   std::string idempotency_key;
+  /// A version for If-Match; 0 sends none.
+  std::int64_t if_match = 0;
+  /// Empty sends no Prefer.
+  std::string_view prefer;
 };
 
 /// Who decides what is sent and looks at what comes back.

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "apps/cleat-load/etcd.hpp"
+#include "apps/cleat-load/fleet.hpp"
 #include "apps/cleat-load/processes.hpp"
 #include "apps/cleat-load/words.hpp"
 
@@ -14,9 +16,22 @@ namespace {
 
 using std::chrono::microseconds;
 
+/// CPU of some processes together; `nullopt` when there are none or one of them cannot be seen.
+std::optional<microseconds> cpu_of_all(const std::vector<pid_t>& processes) {
+  std::optional<microseconds> sum;
+  for (const pid_t process : processes) {
+    const auto cpu = cpu_of(process);
+    if (!cpu)
+      return std::nullopt;
+    sum = sum.value_or(microseconds(0)) + *cpu;
+  }
+  return sum;
+}
+
 CpuTimes cpu_now(const Target& target) {
   return {target.server_pid == 0 ? std::nullopt : cpu_of(target.server_pid),
-          target.postgres_pid == 0 ? std::nullopt : cpu_of_family(target.postgres_pid), cpu_of(getpid())};
+          target.postgres_pid == 0 ? std::nullopt : cpu_of_family(target.postgres_pid), cpu_of(getpid()),
+          cpu_of_all(target.runner_pids)};
 }
 
 std::optional<microseconds> difference(std::optional<microseconds> before, std::optional<microseconds> after) {
@@ -86,7 +101,7 @@ private:
     ended_ = true;
     const CpuTimes after = cpu_now(target_);
     result_.cpu = {difference(cpu_before_.server, after.server), difference(cpu_before_.postgres, after.postgres),
-                   difference(cpu_before_.load, after.load)};
+                   difference(cpu_before_.load, after.load), difference(cpu_before_.runner, after.runner)};
     result_.span = std::chrono::duration_cast<microseconds>(now - begins_at_);
   }
 
@@ -108,13 +123,40 @@ private:
 /// What a scenario needs to find.
 WorldPlan plan_of(Scenario scenario, const Options& options) {
   constexpr std::size_t listed = 64;
+  constexpr std::size_t runs_a_reporter = 2;
   WorldPlan plan;
   const bool mixed = scenario == Scenario::mixed;
-  if (mixed || scenario == Scenario::distinct || scenario == Scenario::takeover)
+  if (mixed || scenario == Scenario::distinct || scenario == Scenario::takeover || scenario == Scenario::reset) {
     plan.threads = options.threads;
+    plan.history = options.history;
+  }
   if (mixed || scenario == Scenario::list)
     plan.listed = std::min(listed, options.threads);
+  if (mixed || scenario == Scenario::report)
+    plan.reported = mixed ? runs_a_reporter * options.connections : options.threads;
+  if (scenario == Scenario::starts) {
+    plan.containers = options.containers;
+    plan.runners = options.runners;
+  }
   return plan;
+}
+
+/// Plays in the world of `stage` and checks what is left.
+Result play_in(Stage& stage, Scenario scenario, const Options& options, const Target& target) {
+  const auto memory = [&] { return target.server_pid == 0 ? std::nullopt : resident_bytes(target.server_pid); };
+  const auto memory_before = memory();
+  LoadRun run(scenario, options, target, stage);
+  Connections(target.address, options.connections, options.patience).play(run);
+  stage.contest.settle(stage.findings);
+  Result result = std::move(run).result();
+  result.findings = std::move(stage.findings);
+  result.server_memory_before = memory_before;
+  result.server_memory = memory();
+  if (scenario == Scenario::etcd)
+    result.database = compare_with_etcd(target.address, stage.world, stage.tally, options.patience);
+  else if (scenario != Scenario::noop && !target.database_url.empty())
+    result.database = compare_with_database(target.database_url, stage.world, stage.tally);
+  return result;
 }
 
 } // namespace
@@ -133,18 +175,27 @@ std::int64_t Result::per_second(Kind kind) const {
 }
 
 Result run_scenario(Scenario scenario, const Options& options, const Target& target) {
-  const bool in_a_world = scenario != Scenario::noop;
   Stage stage;
-  if (in_a_world)
-    stage.world = make_world(target, plan_of(scenario, options), options.connections, options.patience);
-  LoadRun run(scenario, options, target, stage);
-  Connections(target.address, options.connections, options.patience).play(run);
-  stage.contest.settle(stage.findings);
-  Result result = std::move(run).result();
-  result.findings = std::move(stage.findings);
-  result.server_memory = target.server_pid == 0 ? std::nullopt : resident_bytes(target.server_pid);
-  if (in_a_world && !target.database_url.empty())
-    result.database = compare_with_database(target.database_url, stage.world, stage.tally);
+  if (scenario == Scenario::noop || scenario == Scenario::etcd) {
+    stage.world.run = new_run();
+    return play_in(stage, scenario, options, target);
+  }
+  std::filesystem::path program;
+  if (scenario == Scenario::starts) { // what is missing is said before anything is made
+    require_runner_address(target);
+    program = find_runner_program(options.runner_program);
+  }
+  stage.world = make_world(target, plan_of(scenario, options), options.connections, options.patience);
+  if (scenario == Scenario::starts) {
+    // They are ended when everything was compared, because that releases what is live.
+    const Fleet fleet(program, target, stage.world, options.wait);
+    Target with_runners = target;
+    with_runners.runner_pids = fleet.pids();
+    return play_in(stage, scenario, options, with_runners);
+  }
+  Result result = play_in(stage, scenario, options, target);
+  if (!stage.world.reported.empty())
+    finish_runs(target, stage.world, options.connections, options.patience);
   return result;
 }
 

@@ -23,6 +23,8 @@ struct CpuTimes {
   std::optional<std::chrono::microseconds> server;
   std::optional<std::chrono::microseconds> postgres;
   std::optional<std::chrono::microseconds> load;
+  /// All Runners that were started for the scenario.
+  std::optional<std::chrono::microseconds> runner;
 };
 
 /// What a scenario came to.
@@ -34,7 +36,8 @@ struct Result {
   std::map<Kind, Histogram> latencies;
   /// CPU used while measuring.
   CpuTimes cpu;
-  /// Resident memory of the server afterwards, in bytes.
+  /// Resident memory of the server in bytes, once the world was made and afterwards.
+  std::optional<std::int64_t> server_memory_before;
   std::optional<std::int64_t> server_memory;
   /// All answers that were checked, those of the warm-up included.
   std::uint64_t checked = 0;

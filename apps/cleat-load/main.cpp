@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cleat-load/interrupt.hpp"
 #include "apps/cleat-load/load_run.hpp"
 #include "apps/cleat-load/options.hpp"
 #include "apps/cleat-load/page.hpp"
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   try {
     declare(app, options);
     app.parse(argc, argv);
+    remember_interrupts();
     return run(options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -1,5 +1,6 @@
 #include "apps/cleat-load/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <stdexcept>
@@ -8,12 +9,16 @@
 namespace cleat::load {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Scenario>, 6> names{{
+constexpr std::array<std::pair<std::string_view, Scenario>, 10> names{{
   {"distinct", Scenario::distinct},
   {"contended", Scenario::contended},
   {"takeover", Scenario::takeover},
-  {"list", Scenario::list},
+  {"reset", Scenario::reset},
+  {"report", Scenario::report},
   {"mixed", Scenario::mixed},
+  {"list", Scenario::list},
+  {"starts", Scenario::starts},
+  {"etcd", Scenario::etcd},
   {"noop", Scenario::noop},
 }};
 
@@ -42,11 +47,17 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--postgres-pid", options.postgres_pid, "PostgreSQL's main process, for its CPU");
   app
     .add_option("--scenario", options.scenarios,
-                "distinct, contended, takeover, list, mixed, noop; several with commas")
+                "distinct, contended, takeover, reset, report, mixed, list, starts, noop, etcd; several with commas")
     ->delimiter(',')
     ->transform(CLI::CheckedTransformer(scenarios, CLI::ignore_case).description(""));
   app.add_option("--connections", options.connections, "Connections, each with one request on the way [64]");
   app.add_option("--threads-count", options.threads, "Threads of the world [640]");
+  app.add_option("--history", options.history, "Imported sessions in each of them [0]");
+  app.add_option("--containers", options.containers, "Containers of the scenario starts [1000]");
+  app.add_option("--runners", options.runners, "Runners that hold them, each a process [1]");
+  app.add_option("--runner-program", options.runner_program,
+                 "Their program [cleat-runner beside this one, in the build folder or in PATH]");
+  app.add_option("--runner-address", options.runner_address, "HOST:PORT that they connect to");
   add_seconds(app, "--duration-s", options.duration, "Seconds to measure");
   add_seconds(app, "--warmup-s", options.warmup, "Seconds of load before measuring");
   app.add_option("--count", options.count, "Requests to send, in place of a duration");
@@ -54,6 +65,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--html", options.html, "Write a page with latency histograms to this file");
   add_seconds(app, "--wait-s", options.wait, "Seconds to wait for a server that is starting on --data");
   add_seconds(app, "--timeout-s", options.patience, "Seconds that an answer may take");
+}
+
+bool Options::plays(Scenario scenario) const {
+  return std::find(scenarios.begin(), scenarios.end(), scenario) != scenarios.end();
 }
 
 void Options::validate() const {
@@ -66,6 +81,11 @@ void Options::validate() const {
     throw std::invalid_argument("--threads-count must be at least twice --connections, because each connection works "
                                 "on threads of its own: give --threads-count " +
                                 std::to_string(2 * connections) + " or more.");
+  if (plays(Scenario::starts) && (containers < connections || runners == 0 || runners > containers))
+    throw std::invalid_argument("--containers must be at least --connections and at least --runners, because each "
+                                "connection starts in containers of its own; and there must be a Runner.");
+  if (plays(Scenario::etcd) && (scenarios.size() > 1 || url.empty()))
+    throw std::invalid_argument("The scenario etcd is played alone and needs --url http://HOST:PORT of an etcd.");
   if (count == 0 && duration.count() == 0)
     throw std::invalid_argument("--duration-s must be at least 1, or give --count.");
 }

@@ -20,7 +20,11 @@ enum class Scenario {
   contended, ///< all bind on one thread with the same expectation: one of them wins
   takeover,  ///< each moves a reference of its own from thread to thread
   list,      ///< each lists threads with 50 sessions
-  mixed,     ///< a quarter of the connections each
+  reset,     ///< each binds and resets on threads of its own
+  report,    ///< each is the agent of runs of its own and reports another model again and again
+  mixed,     ///< a fifth of the connections each: distinct, contended, takeover, report, list
+  starts,    ///< each starts agents in containers of its own, which a real Runner with the null driver holds
+  etcd,      ///< each puts four keys in a transaction; the server at the URL is an etcd
   noop,      ///< each asks for /healthz: the ceiling of HTTP itself
 };
 
@@ -36,6 +40,12 @@ struct Options {
   std::vector<Scenario> scenarios{Scenario::distinct};
   std::size_t connections = 64;
   std::size_t threads = 640;
+  /// Imported sessions in each of these threads.
+  std::size_t history = 0;
+  std::size_t containers = 1000;
+  std::size_t runners = 1;
+  std::filesystem::path runner_program;
+  std::string runner_address;
   std::chrono::seconds duration{10};
   std::chrono::seconds warmup{2};
   /// Requests to send in place of a duration; 0 goes by time.
@@ -48,6 +58,9 @@ struct Options {
   std::chrono::seconds wait{60};
   /// The longest wait for an answer.
   std::chrono::seconds patience{30};
+
+  /// Whether a scenario is to be played.
+  [[nodiscard]] bool plays(Scenario scenario) const;
 
   /// Throws `std::invalid_argument` with a sentence that names the option and the fix.
   void validate() const;

@@ -115,7 +115,8 @@ void write_cpu(std::ostream& out, const Result& result) {
     return cpu ? ratio(cpu->count(), result.span.count()) : std::string("unknown");
   };
   out << "<p>Cores that were busy: server " << cores_of(result.cpu.server) << ", PostgreSQL "
-      << cores_of(result.cpu.postgres) << ", load generator " << cores_of(result.cpu.load) << "</p>\n";
+      << cores_of(result.cpu.postgres) << (result.cpu.runner ? ", Runners " + cores_of(result.cpu.runner) : "")
+      << ", load generator " << cores_of(result.cpu.load) << "</p>\n";
 }
 
 } // namespace

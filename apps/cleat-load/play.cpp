@@ -3,166 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "protocol/json_writer.hpp"
+#include "apps/cleat-load/plays.hpp"
 
 namespace cleat::load {
 namespace {
-
-constexpr int status_ok = 200;
-constexpr int status_created = 201;
-constexpr int status_conflict = 409;
-
-/// A bind as it is sent, for comparison with its answer.
-struct SentBind {
-  std::string thread;
-  std::string reference;
-  std::string expected;
-  bool take_over = false;
-};
-
-/// What all plays that bind have in common.
-class Binding : public Play {
-public:
-  Binding(Stage& stage, std::size_t connection)
-    : stage_(stage), prefix_(stage.world.run + "-" + std::to_string(connection) + "-") {}
-
-  void next(Request& request) final {
-    choose(sent_);
-    json::Writer body;
-    body.begin_object().member("external_session_ref", sent_.reference);
-    if (!sent_.expected.empty())
-      body.member("expected_current_session_id", sent_.expected);
-    if (sent_.take_over)
-      body.member("take_over", true);
-    body.end_object();
-    request.method = "POST";
-    request.target = "/v1/threads/" + sent_.thread + "/agent-sessions/bind";
-    request.body = body.str();
-    request.token = stage_.world.human_token;
-    request.idempotency_key = prefix_ + std::to_string(++writes_);
-  }
-
-  Kind check(const Answer& answer) final {
-    if (answer.status != status_created)
-      return refused(answer, sent_);
-    const JsonObject session = stage_.json.parse(answer);
-    check_session(answer, session);
-    ++stage_.tally.binds;
-    stage_.tally.ended += (sent_.expected.empty() ? 0 : 1) + (sent_.take_over ? 1 : 0);
-    bound(sent_, session.text("id"));
-    return sent_.take_over ? Kind::take_over : Kind::bind;
-  }
-
-protected:
-  /// Fills in the next bind.
-  virtual void choose(SentBind& bind) = 0;
-
-  /// It was answered 201 with the session `id`.
-  virtual void bound(const SentBind& bind, std::string_view id) = 0;
-
-  /// It was answered otherwise, which is wrong unless a play says differently.
-  virtual Kind refused(const Answer& answer, const SentBind&) {
-    stage_.findings.wrong("a bind that nobody competes with was answered " + std::to_string(answer.status) + " " +
-                          std::string(answer.body));
-    return Kind::refusal;
-  }
-
-  [[nodiscard]] Stage& stage() { return stage_; }
-
-  /// A reference that nobody has used.
-  [[nodiscard]] std::string new_reference() { return prefix_ + "r" + std::to_string(++references_); }
-
-private:
-  void check_session(const Answer& answer, const JsonObject& session) {
-    const std::string_view id = session.text("id");
-    const bool right = !id.empty() && id != sent_.expected && session.text("thread_id") == sent_.thread &&
-                       session.text("agent_id") == stage_.world.agent &&
-                       session.text("external_session_ref") == sent_.reference && session.flag("is_current") == true &&
-                       session.flag("started") == true && session.number("version") == 1 && !session.has("ended_at") &&
-                       !session.has("end_reason") && answer.etag == "\"1\"";
-    if (!right)
-      stage_.findings.wrong("a bind was answered with another session than it asked for: " + std::string(answer.body));
-  }
-
-  Stage& stage_;
-  std::string prefix_;
-  SentBind sent_;
-  std::uint64_t writes_ = 0;
-  std::uint64_t references_ = 0;
-};
-
-/// New references on threads of its own.
-class Distinct final : public Binding {
-public:
-  Distinct(Stage& stage, std::size_t connection, std::vector<std::string> threads) : Binding(stage, connection) {
-    for (auto& thread : threads)
-      places_.push_back({std::move(thread), {}});
-  }
-
-private:
-  struct Place {
-    std::string thread;
-    std::string current;
-  };
-
-  void choose(SentBind& bind) override {
-    at_ = (at_ + 1) % places_.size();
-    bind = {places_[at_].thread, new_reference(), places_[at_].current, false};
-  }
-
-  void bound(const SentBind&, std::string_view id) override { places_[at_].current = id; }
-
-  std::vector<Place> places_;
-  std::size_t at_ = 0;
-};
-
-/// One reference of its own that wanders over its threads.
-class TakeOver final : public Binding {
-public:
-  TakeOver(Stage& stage, std::size_t connection, std::vector<std::string> threads)
-    : Binding(stage, connection), threads_(std::move(threads)), reference_(new_reference()) {}
-
-private:
-  void choose(SentBind& bind) override {
-    // The thread it comes to was left without a session when the reference left it a round ago.
-    bind = {threads_[at_], reference_, {}, placed_};
-  }
-
-  void bound(const SentBind&, std::string_view) override {
-    at_ = (at_ + 1) % threads_.size();
-    placed_ = true;
-  }
-
-  std::vector<std::string> threads_;
-  std::string reference_;
-  std::size_t at_ = 0;
-  bool placed_ = false;
-};
-
-/// New references on the one thread that everybody binds on.
-class Contended final : public Binding {
-public:
-  using Binding::Binding;
-
-private:
-  void choose(SentBind& bind) override {
-    bind = {stage().world.contested, new_reference(), stage().contest.expectation(), false};
-  }
-
-  void bound(const SentBind& bind, std::string_view id) override {
-    stage().contest.won(bind.expected, id, stage().findings);
-  }
-
-  Kind refused(const Answer& answer, const SentBind& bind) override {
-    const JsonObject problem = stage().json.parse(answer);
-    if (answer.status != status_conflict || problem.text("code") != "conflict" ||
-        problem.text("reason") != "session_changed")
-      stage().findings.wrong("a bind that lost was answered " + std::to_string(answer.status) + " " +
-                             std::string(answer.body));
-    stage().contest.refused(bind.expected);
-    return Kind::refusal;
-  }
-};
 
 /// Lists threads with a history.
 class Lists final : public Play {
@@ -181,8 +25,7 @@ public:
     if (answer.status == status_ok && !known.empty() && answer.body == known)
       return Kind::list;
     if (answer.status != status_ok || !known.empty() || !is_history(answer))
-      stage_.findings.wrong("the list of a thread that nobody changes was answered " + std::to_string(answer.status) +
-                            " " + std::string(answer.body));
+      wrong_answer(stage_, "the list of a thread that nobody changes", answer);
     known = answer.body;
     return Kind::list;
   }
@@ -195,7 +38,7 @@ private:
       return false;
     std::string_view newer = "~"; // sorts behind every time
     for (simdjson::dom::element element : *items) {
-      const JsonObject session(std::move(element));
+      const JsonObject session(element);
       const std::string_view created = session.text("created_at");
       if (session.text("thread_id") != stage_.world.listed[at_] || session.flag("is_current") != false ||
           session.text("end_reason") != "import" || created >= newer)
@@ -226,27 +69,46 @@ private:
   Stage& stage_;
 };
 
-/// Every `connections`-th thread, so that no two connections share one.
-std::vector<std::string> threads_of(const World& world, std::size_t connection, std::size_t connections) {
-  std::vector<std::string> threads;
-  for (std::size_t i = connection; i < world.threads.size(); i += connections)
-    threads.push_back(world.threads[i]);
-  return threads;
+/// Every `connections`-th one, so that no two connections share one.
+template <class T>
+std::vector<T> share_of(const std::vector<T>& all, std::size_t connection, std::size_t connections) {
+  std::vector<T> share;
+  for (std::size_t i = connection; i < all.size(); i += connections)
+    share.push_back(all[i]);
+  return share;
+}
+
+std::vector<std::string> containers_of(const World& world) {
+  std::vector<std::string> containers;
+  for (const RunnerEntry& runner : world.runners)
+    containers.insert(containers.end(), runner.containers.begin(), runner.containers.end());
+  return containers;
 }
 
 std::unique_ptr<Play> make_play(Scenario scenario, Stage& stage, std::size_t connection, std::size_t connections) {
-  constexpr std::array mix{Scenario::distinct, Scenario::contended, Scenario::takeover, Scenario::list};
+  constexpr std::array mix{Scenario::distinct, Scenario::contended, Scenario::takeover, Scenario::report,
+                           Scenario::list};
+  constexpr std::size_t places_in_etcd = 10; // as many as a connection has threads by default
+  const auto threads = [&] { return share_of(stage.world.threads, connection, connections); };
   switch (scenario) {
     case Scenario::distinct:
-      return std::make_unique<Distinct>(stage, connection, threads_of(stage.world, connection, connections));
+      return make_distinct(stage, connection, threads());
     case Scenario::contended:
-      return std::make_unique<Contended>(stage, connection);
+      return make_contended(stage, connection);
     case Scenario::takeover:
-      return std::make_unique<TakeOver>(stage, connection, threads_of(stage.world, connection, connections));
+      return make_takeover(stage, connection, threads());
+    case Scenario::reset:
+      return make_reset(stage, connection, threads());
+    case Scenario::report:
+      return make_report(stage, connection, share_of(stage.world.reported, connection, connections));
     case Scenario::list:
       return std::make_unique<Lists>(stage, connection);
     case Scenario::mixed:
       return make_play(mix.at(connection % mix.size()), stage, connection, connections);
+    case Scenario::starts:
+      return make_start(stage, connection, share_of(containers_of(stage.world), connection, connections));
+    case Scenario::etcd:
+      return make_etcd(stage, connection, places_in_etcd);
     case Scenario::noop:
       break;
   }
@@ -254,6 +116,11 @@ std::unique_ptr<Play> make_play(Scenario scenario, Stage& stage, std::size_t con
 }
 
 } // namespace
+
+void wrong_answer(Stage& stage, std::string_view what, const Answer& answer) {
+  stage.findings.wrong(std::string(what) + " was answered " + std::to_string(answer.status) + " " +
+                       std::string(answer.body));
+}
 
 std::string_view to_string(Kind kind) {
   switch (kind) {
@@ -265,6 +132,18 @@ std::string_view to_string(Kind kind) {
       return "bind, refused";
     case Kind::list:
       return "list";
+    case Kind::reset:
+      return "reset";
+    case Kind::report:
+      return "report";
+    case Kind::heartbeat:
+      return "heartbeat";
+    case Kind::start:
+      return "start";
+    case Kind::stop:
+      return "stop";
+    case Kind::transaction:
+      return "transaction";
     case Kind::noop:
       break;
   }

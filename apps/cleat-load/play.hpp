@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "apps/cleat-load/answer_json.hpp"
@@ -17,7 +18,19 @@
 namespace cleat::load {
 
 /// What an answer was to; each is measured apart.
-enum class Kind : std::uint8_t { bind, take_over, refusal, list, noop };
+enum class Kind : std::uint8_t {
+  bind,
+  take_over,
+  refusal,
+  reset,
+  report,
+  heartbeat,
+  list,
+  start,
+  stop,
+  transaction,
+  noop,
+};
 
 /// The kind's name in reports.
 std::string_view to_string(Kind kind);
@@ -28,6 +41,17 @@ struct Tally {
   std::int64_t binds = 0;
   /// Rows that these ended.
   std::int64_t ended = 0;
+  /// Resets answered 201.
+  std::int64_t resets = 0;
+  /// Reports answered 200; each changed something.
+  std::int64_t reports = 0;
+  /// Starts answered 201: each is an operation of its own and a binding.
+  std::int64_t starts = 0;
+  /// Stops answered 200: each released one of these bindings.
+  std::int64_t stops = 0;
+  /// Transactions of etcd that succeeded, and the keys that they have to have left.
+  std::int64_t transactions = 0;
+  std::int64_t keys = 0;
 };
 
 /// Connections that bind on one thread with the same expectation. Of all who expect one session exactly one may win,
@@ -65,6 +89,8 @@ struct Stage {
   /// The first answer to a list of each of `world.listed`; nothing changes these threads, so all later ones are
   /// compared with it byte by byte.
   std::vector<std::string> lists = {};
+  /// Session ids that were minted, so that none is ever seen twice.
+  std::unordered_set<std::string> minted = {};
 };
 
 /// What one connection does.

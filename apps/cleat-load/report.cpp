@@ -26,7 +26,7 @@ void print_header(std::ostream& out) {
       << std::setw(rate_width) << "answers/s";
   for (const char* column : {"p50", "p90", "p99", "max"})
     out << std::setw(time_width) << column;
-  for (const char* column : {"server", "postgres", "load"})
+  for (const char* column : {"server", "postgres", "runner", "load"})
     out << std::setw(cpu_width) << column;
   out << "\n";
 }
@@ -38,7 +38,7 @@ void print_operation(std::ostream& out, const Result& result, Kind kind, const H
     out << std::setw(time_width) << short_time(latencies.quantile(share));
   out << std::setw(time_width) << short_time(latencies.max());
   if (first)
-    for (const auto& cpu : {result.cpu.server, result.cpu.postgres, result.cpu.load})
+    for (const auto& cpu : {result.cpu.server, result.cpu.postgres, result.cpu.runner, result.cpu.load})
       out << std::setw(cpu_width) << in_cores(cpu, result.span);
   out << "\n";
 }
@@ -75,7 +75,8 @@ void write_operation(json::Writer& out, const Result& result, Kind kind, const H
 
 void write_cpu(json::Writer& out, const CpuTimes& cpu) {
   out.key("cpu_us").begin_object();
-  for (const auto& [name, time] : {std::pair{"server", cpu.server}, {"postgres", cpu.postgres}, {"load", cpu.load}})
+  for (const auto& [name, time] :
+       {std::pair{"server", cpu.server}, {"postgres", cpu.postgres}, {"runner", cpu.runner}, {"load", cpu.load}})
     if (time)
       out.member(name, std::int64_t{time->count()});
   out.end_object();
@@ -94,6 +95,7 @@ void write_result(json::Writer& out, const Result& result) {
     write_operation(out, result, kind, latencies);
   out.end_array();
   write_cpu(out, result.cpu);
+  out.member("server_memory_before_bytes", result.server_memory_before);
   out.member("server_memory_bytes", result.server_memory).key("database").begin_array();
   for (const auto& comparison : result.database)
     out.begin_object()

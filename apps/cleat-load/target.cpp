@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 /// What `endpoints.json` says (spec 05 "Command line").
 struct Endpoints {
   std::string http;
+  std::string runner;
   pid_t pid = 0;
 };
 
@@ -37,13 +38,14 @@ std::optional<Endpoints> read_endpoints(const fs::path& file) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   std::string_view http;
+  std::string_view runner;
   std::int64_t pid = 0;
   if (parser.parse(text).get(root) != simdjson::SUCCESS || root["http"].get(http) != simdjson::SUCCESS ||
-      root["pid"].get(pid) != simdjson::SUCCESS)
+      root["runner"].get(runner) != simdjson::SUCCESS || root["pid"].get(pid) != simdjson::SUCCESS)
     return std::nullopt;
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
     return std::nullopt;
-  return Endpoints{std::string(http), static_cast<pid_t>(pid)};
+  return Endpoints{std::string(http), std::string(runner), static_cast<pid_t>(pid)};
 }
 
 /// Tells when a file in a folder was written or got its name.
@@ -97,6 +99,7 @@ std::string first_line(const fs::path& path) {
 /// Takes what the data folder of a running `cleatd` tells. An embedded PostgreSQL has its socket there.
 void read_folder(const fs::path& folder, const Endpoints& endpoints, Target& target) {
   target.address = parse_url(endpoints.http);
+  target.runner_address = endpoints.runner;
   target.server_pid = endpoints.pid;
   target.owner_token = first_line(folder / "owner.token");
   if (const auto socket = folder / "postgres-socket"; fs::exists(socket)) {
@@ -130,6 +133,8 @@ Target find_target(const Options& options) {
     target.owner_token = first_line(options.token_file);
   if (!options.database_url.empty())
     target.database_url = options.database_url;
+  if (!options.runner_address.empty())
+    target.runner_address = options.runner_address;
   if (options.server_pid != 0)
     target.server_pid = options.server_pid;
   if (options.postgres_pid != 0)

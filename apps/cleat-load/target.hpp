@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -16,9 +17,13 @@ struct Target {
   std::string owner_token;
   /// Empty leaves out the comparison with the database.
   std::string database_url;
+  /// HOST:PORT that Runners connect to; empty when it is not known.
+  std::string runner_address;
   /// 0 leaves out the CPU of this process.
   pid_t server_pid = 0;
   pid_t postgres_pid = 0;
+  /// The Runners that this run has started.
+  std::vector<pid_t> runner_pids;
 };
 
 /// Reads `http://HOST:PORT`. Throws `std::invalid_argument` for anything else.

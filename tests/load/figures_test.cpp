@@ -128,5 +128,21 @@ TEST(Options, SayWhatIsMissing) {
   EXPECT_THROW(options.validate(), std::invalid_argument) << "too few threads for the connections";
 }
 
+TEST(Options, AScenarioSaysWhatItNeeds) {
+  Options options;
+  options.url = "http://127.0.0.1:7480";
+  options.scenarios = {Scenario::starts};
+  EXPECT_NO_THROW(options.validate());
+  options.containers = options.connections - 1;
+  EXPECT_THROW(options.validate(), std::invalid_argument) << "too few containers for the connections";
+  options.containers = options.connections;
+  options.runners = 0;
+  EXPECT_THROW(options.validate(), std::invalid_argument) << "no Runner";
+  options.scenarios = {Scenario::etcd};
+  EXPECT_NO_THROW(options.validate());
+  options.scenarios = {Scenario::etcd, Scenario::noop};
+  EXPECT_THROW(options.validate(), std::invalid_argument) << "etcd is another server than the rest";
+}
+
 } // namespace
 } // namespace cleat::load

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/cleat-load/play.hpp"
+#include "tests/load/play_support.hpp"
 
 /// What connections send, and that they see it when an answer is wrong.
 namespace cleat::load {
@@ -22,32 +23,12 @@ struct Session {
   int status = 201;
 };
 
-std::string http(int status, const std::string& etag, const std::string& body) {
-  return "HTTP/1.1 " + std::to_string(status) + " \r\nETag: " + etag +
-         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
+using load::http;
 
 std::string http(const Session& s) {
   return http(s.status, s.etag,
               R"({"id":")" + s.id + R"(","thread_id":")" + s.thread + R"(","agent_id":")" + s.agent +
                 R"(","external_session_ref":")" + s.reference + R"(",)" + s.rest + "}");
-}
-
-/// Lets a play see an answer as if it came from a server.
-Kind see(Play& play, const std::string& bytes) {
-  AnswerBuffer buffer;
-  std::copy(bytes.begin(), bytes.end(), buffer.space(bytes.size()).begin());
-  buffer.filled(bytes.size());
-  return play.check(*buffer.peek());
-}
-
-/// A member of a request's body, as text between quotes.
-std::string member(const Request& request, const std::string& name) {
-  const auto at = request.body.find("\"" + name + "\":\"");
-  if (at == std::string::npos)
-    return {};
-  const auto start = at + name.size() + 4;
-  return request.body.substr(start, request.body.find('"', start) - start);
 }
 
 Stage stage_with(std::vector<std::string> threads) {
@@ -120,6 +101,51 @@ TEST(Distinct, SeesEveryWrongAnswer) {
     mistakes[i](session);
     see(*plays[0], http(session));
     EXPECT_EQ(stage.findings.count(), 1U) << "mistake " << i;
+  }
+}
+
+/// The answer to a reset of the session `id`.
+std::string ended(const std::string& id, const std::string& more = R"(,"ended_at":"2026-01-01")", int version = 2) {
+  const std::string number = std::to_string(version);
+  return http(201, "\"" + number + "\"",
+              R"({"id":")" + id + R"(","thread_id":"t0","is_current":false,"end_reason":"reset","version":)" + number +
+                more + "}");
+}
+
+TEST(Reset, EndsWhatWasBoundAndBindsTheNextThread) {
+  Stage stage = stage_with({"t0", "t1"});
+  const auto plays = make_plays(Scenario::reset, stage, 1);
+  Request bind;
+  plays[0]->next(bind);
+  EXPECT_EQ(bind.target, "/v1/threads/t0/agent-sessions/bind");
+  EXPECT_EQ(see(*plays[0], http({.reference = member(bind, "external_session_ref")})), Kind::bind);
+  Request reset;
+  plays[0]->next(reset);
+  EXPECT_EQ(reset.target, "/v1/threads/t0/agent-sessions/reset");
+  EXPECT_EQ(member(reset, "expected_current_session_id"), "s1");
+  EXPECT_NE(reset.idempotency_key, bind.idempotency_key);
+  EXPECT_EQ(see(*plays[0], ended("s1")), Kind::reset);
+  plays[0]->next(bind);
+  EXPECT_EQ(bind.target, "/v1/threads/t1/agent-sessions/bind");
+  EXPECT_EQ(member(bind, "expected_current_session_id"), "");
+  EXPECT_EQ(stage.findings.count(), 0U);
+  EXPECT_EQ(stage.tally.binds, 1);
+  EXPECT_EQ(stage.tally.resets, 1);
+}
+
+TEST(Reset, SeesEveryWrongAnswer) {
+  const std::vector<std::string> wrong{ended("s2"), ended("s1", ""), ended("s1", R"(,"ended_at":"2026-01-01")", 3),
+                                       http(409, "", R"({"code":"conflict"})"),
+                                       http({.reference = "the answer to a bind"})};
+  for (const auto& answer : wrong) {
+    Stage stage = stage_with({"t0"});
+    const auto plays = make_plays(Scenario::reset, stage, 1);
+    Request request;
+    plays[0]->next(request);
+    see(*plays[0], http({.reference = member(request, "external_session_ref")}));
+    plays[0]->next(request);
+    see(*plays[0], answer);
+    EXPECT_EQ(stage.findings.count(), 1U) << answer;
   }
 }
 
