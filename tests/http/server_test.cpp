@@ -198,7 +198,7 @@ TEST_F(ServerTest, TellsConnectionsBeyondItsLimitToComeBack) {
 }
 
 TEST_F(ServerTest, SaysWhatItKnowsWhenNobodyAnswers) {
-  options_.answer_timeout = 50ms;
+  options_.answer_timeout = 1s;
   start();
   behind_->holds = true;
   RawClient client(port_);
