@@ -63,6 +63,8 @@ RunFacts MemoryTables::run_facts(const ThreadFacts& facts) const {
     if (facts.current && run.agent_session_id == facts.current->id)
       answer.current_used = true;
   }
+  // Ids of one millisecond are in no order.
+  std::ranges::stable_sort(answer.held, {}, [](const HeldRun& held) { return held.run.created_at; });
   answer.import_row = import_row(facts);
   if (const auto& row = answer.import_row)
     answer.import_reference_current = current_of_reference(row->agent_id, row->external_session_ref).has_value();

@@ -1,6 +1,6 @@
 -- The held runs of each thread, oldest first, each with what its release depends on: who triggered it and its agent,
--- what both hold on the thread (as in load_levels), and its message. The order inside keeps the look-up of runs LATERAL
--- where a limit would leave some out.
+-- what both hold on the thread (as in load_levels), and its message. Ids of one millisecond are in no order, so they do
+-- not say which is older. The order inside keeps the look-up of runs LATERAL where a limit would leave some out.
 SELECT q.n,
        r.id, r.thread_id, r.agent_id, r.kind, r.state, r.triggered_by, r.message_id, r.agent_session_id, r.bind_failed,
        r.failure_code, r.failure_detail, r.created_at, r.queued_at, r.started_at, r.finished_at, r.lease_expires_at, r.version,
@@ -26,8 +26,8 @@ SELECT q.n,
 FROM unnest($1::uuid[]) WITH ORDINALITY AS q (thread_id, n)
 CROSS JOIN LATERAL (SELECT * FROM threads o WHERE o.id = q.thread_id LIMIT 1) t
 CROSS JOIN LATERAL (SELECT * FROM spaces o WHERE o.id = t.space_id LIMIT 1) s
-CROSS JOIN LATERAL (SELECT * FROM runs o WHERE o.thread_id = t.id AND o.state = 'held' ORDER BY o.id) r
+CROSS JOIN LATERAL (SELECT * FROM runs o WHERE o.thread_id = t.id AND o.state = 'held' ORDER BY o.created_at, o.id) r
 CROSS JOIN LATERAL (SELECT * FROM principals o WHERE o.id = r.triggered_by LIMIT 1) p
 CROSS JOIN LATERAL (SELECT * FROM principals o WHERE o.id = r.agent_id LIMIT 1) a
 CROSS JOIN LATERAL (SELECT * FROM messages o WHERE o.id = r.message_id LIMIT 1) m
-ORDER BY q.n, r.id;
+ORDER BY q.n, r.created_at, r.id;
