@@ -21,7 +21,7 @@ public:
   /// cannot be read.
   std::shared_ptr<const release::Gate> gate(Metrics& metrics);
 
-  /// Reads the files again and judges anew; logs what has changed. After `gate`.
+  /// Reads the files again and judges anew; logs what it found. After `gate`.
   void reload(Metrics& metrics);
 
 private:
