@@ -6,9 +6,10 @@
 #include <limits>
 #include <optional>
 
-#include <arpa/inet.h>
 #include <sys/un.h>
 #include <toml++/toml.h>
+
+#include "base/addresses.hpp"
 
 namespace cleat::runner {
 namespace {
@@ -290,16 +291,6 @@ Config read_config(const std::string& file, const Values& options, const Values&
     config.tls_server_name = config.server_host;
   check_state(config);
   return config;
-}
-
-bool is_loopback(const std::string& host) {
-  in_addr v4{};
-  in6_addr v6{};
-  if (inet_pton(AF_INET, host.c_str(), &v4) == 1)
-    return (ntohl(v4.s_addr) >> 24U) == 127;
-  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1)
-    return IN6_IS_ADDR_LOOPBACK(&v6);
-  return host == "localhost";
 }
 
 } // namespace cleat::runner

@@ -74,7 +74,4 @@ using Values = std::map<std::string, std::string, std::less<>>;
 /// `ConfigError` with a sentence that names the key and the fix.
 Config read_config(const std::string& file, const Values& options, const Values& environment);
 
-/// Whether a host written like this can only be this machine: `localhost`, 127.0.0.0/8 or ::1.
-bool is_loopback(const std::string& host);
-
 } // namespace cleat::runner
