@@ -7,10 +7,21 @@
 
 namespace cleat {
 
+namespace {
+
+/// Looked up once: OpenSSL 3 looks an algorithm up by its name for each digest that is asked for by `EVP_sha256`, which
+/// takes longer than the digest of a token. Never freed, so that it outlives every thread.
+const EVP_MD* sha256_algorithm() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return algorithm;
+}
+
+} // namespace
+
 Digest sha256(std::string_view data) {
   Digest digest{};
   unsigned int size = 0;
-  if (EVP_Digest(data.data(), data.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+  if (EVP_Digest(data.data(), data.size(), digest.data(), &size, sha256_algorithm(), nullptr) != 1)
     throw std::runtime_error("OpenSSL refused to compute SHA-256");
   return digest;
 }

@@ -4,8 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include <caf/actor_system.hpp>
-#include <caf/scoped_actor.hpp>
+#include "actors/asker.hpp"
 
 namespace cleat::http {
 namespace {
@@ -14,12 +13,12 @@ namespace {
 /// looks for its token's revocation in between.
 constexpr std::chrono::milliseconds await_slack{limits::waiting_slack_ms};
 
-/// A blocking actor asks, so that answers are matched and time out as everywhere else. It belongs to the connection and
-/// not to the thread: threads outlive connections and might outlive the actor system.
+/// What asks belongs to the connection and not to the thread: threads outlive connections and might outlive the actor
+/// system.
 class ActorBackend final : public Backend {
 public:
   ActorBackend(caf::actor_system& system, const actors::Frontends& frontends, const HttpOptions& options)
-    : system_(system), frontends_(frontends), options_(options) {}
+    : asker_(system), frontends_(frontends), options_(options) {}
 
   Result<Reply> list(ListSessions command) override { return answer(frontends_.directory, std::move(command)); }
   Result<Reply> reset(ResetSession command) override { return answer(frontends_.registry, std::move(command)); }
@@ -77,22 +76,9 @@ public:
   }
 
 private:
-  /// The answer to `question`, or nothing when none came in time or nobody is there to give one.
   template <class Reply, class Actor, class Question>
   std::optional<Reply> ask(const Actor& actor, std::chrono::milliseconds patience, Question question) {
-    if (!self_)
-      self_.emplace(system_);
-    std::optional<Reply> answer;
-    // The deadline is kept by waiting for the mailbox. A timeout of the request itself would be an entry in the timer
-    // thread of CAF for each request, which costs more than the request (decision 0010).
-    const auto deadline = std::chrono::high_resolution_clock::now() + patience;
-    auto response = (*self_)->request(actor, caf::infinite, std::move(question));
-    if ((*self_)->await_data(deadline))
-      response.receive([&answer](Reply& reply) { answer = std::move(reply); }, [](const caf::error&) {});
-    // An answer that comes late must not wait in the mailbox for ever; the next question gets another one.
-    if (!answer)
-      self_.reset();
-    return answer;
+    return asker_.ask<Reply>(actor, patience, std::move(question));
   }
 
   template <class Actor, class Command>
@@ -111,10 +97,9 @@ private:
     return std::move(answer->result);
   }
 
-  caf::actor_system& system_;
+  actors::Asker asker_;
   const actors::Frontends frontends_;
   const HttpOptions& options_;
-  std::optional<caf::scoped_actor> self_;
 };
 
 } // namespace

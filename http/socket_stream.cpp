@@ -140,7 +140,8 @@ bool SocketStream::decrypt_more(Clock::time_point deadline, Woken woken) {
 }
 
 ssize_t SocketStream::read(char* out, size_t size) {
-  if (!flush())
+  // The library reads its lines one byte at a time, so what costs anything is done only where it must be.
+  if (out_.empty() ? failed_ : !flush())
     return -1;
   if (budget_ == 0)
     return -1;
