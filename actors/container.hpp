@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -156,7 +156,7 @@ private:
   hub_actor hub_;
   herald_actor herald_;
 
-  std::deque<Work> queue_;
+  std::list<Work> queue_; // a list, because an empty deque takes half a kilobyte
   bool looking_ = false;
   std::optional<Work> current_;
   /// Which piece of work is in hand, since when; an answer to an abandoned one is late and ignored.

@@ -125,9 +125,8 @@ void ThreadState::load(bool trust_memory) {
   question.thread_id = thread_id_;
   if (trust_memory)
     question.known_operator = facts_->operator_agent->id;
-  places_.clear();
-  for (const Waiting& waiting : round_)
-    places_.push_back(ask_for(waiting, trust_memory, question));
+  for (Waiting& waiting : round_)
+    waiting.places = ask_for(waiting, trust_memory, question);
   if (trust_memory && question.references.empty())
     return decide_round({}, true);
   if (!trust_memory && facts_)
@@ -179,9 +178,10 @@ void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& lo
   if (!trusted_memory) {
     facts_ = loaded.facts;
     levels_.clear();
-    for (std::size_t i = 0; i < round_.size() && levels_.size() < levels_remembered; ++i)
-      if (const Id& principal = round_[i].asked->context.actor->id; !known_level(principal))
-        levels_.emplace_back(principal, loaded.levels.at(places_[i].actor));
+    for (const Waiting& waiting : round_)
+      if (const Id& principal = waiting.asked->context.actor->id;
+          levels_.size() < levels_remembered && !known_level(principal))
+        levels_.emplace_back(principal, loaded.levels.at(waiting.places.actor));
   }
   if (!facts_)
     return refuse_round({Code::not_found});
@@ -191,24 +191,23 @@ void ThreadState::on_loaded(std::uint64_t round, const storage::ThreadLoaded& lo
 void ThreadState::decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory) {
   while (!round_.empty()) {
     Waiting& waiting = round_.front();
-    auto decision = decide(waiting, places_.front(), loaded, trusted_memory);
+    auto decision = decide(waiting, loaded, trusted_memory);
     if (decision)
       return commit(std::move(*decision));
     if (trusted_memory)
       return load(false); // a refusal must be true: look before saying no
     refuse(std::move(waiting), std::move(decision.error()));
     round_.pop_front();
-    places_.pop_front();
   }
   end_round();
 }
 
-Result<Decision> ThreadState::decide(const Waiting& waiting, const Places& places, const storage::ThreadLoaded& loaded,
-                                     bool trusted_memory) {
+Result<Decision> ThreadState::decide(const Waiting& waiting, const storage::ThreadLoaded& loaded, bool trusted_memory) {
+  const Places& places = waiting.places;
   const Level level = trusted_memory ? known_level(waiting.asked->context.actor->id).value_or(Level::none)
                                      : loaded.levels.at(places.actor);
   if (is_about_runs(waiting.command))
-    return decide_run(waiting, places, loaded, level);
+    return decide_run(waiting, loaded, level);
   const rules::ThreadView thread{*facts_, level};
   const rules::RuleContext context{waiting.asked->context, deps_->clock->now(), *deps_->ids, deps_->options.rules};
   if (const auto* const reset = std::get_if<ResetSession>(&waiting.command))
@@ -227,8 +226,8 @@ Result<Decision> ThreadState::decide(const Waiting& waiting, const Places& place
   return rules::import_sessions(thread, loaded.sessions, named, import, context);
 }
 
-Result<Decision> ThreadState::decide_run(const Waiting& waiting, const Places& places,
-                                         const storage::ThreadLoaded& loaded, Level level) {
+Result<Decision> ThreadState::decide_run(const Waiting& waiting, const storage::ThreadLoaded& loaded, Level level) {
+  const Places& places = waiting.places;
   rules::RunView view{*facts_, *loaded.run_facts, level};
   if (places.run)
     view.run = loaded.runs.at(*places.run);
@@ -316,10 +315,7 @@ void ThreadState::refuse_round(const Refusal& refusal) {
 
 void ThreadState::end_round() {
   // What the round did not come to goes first, in its order; its next load sees the commit it waited behind.
-  while (!round_.empty()) {
-    queue_.push_front(std::move(round_.back()));
-    round_.pop_back();
-  }
+  queue_.splice(queue_.begin(), round_);
   busy_ = false;
   start_round();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +57,8 @@ private:
     ThreadCommand command;
     std::shared_ptr<Asked> asked;
     std::int64_t attempts = 0;
+    /// In the round that works on it.
+    Places places = {};
   };
 
   void start_round();
@@ -70,11 +72,9 @@ private:
   static Places ask_for(const Waiting& waiting, bool trust_memory, storage::LoadThread& question);
   void on_loaded(std::uint64_t round, const storage::ThreadLoaded& loaded, bool trusted_memory);
   void decide_round(const storage::ThreadLoaded& loaded, bool trusted_memory);
-  /// Asks the rule for the command whose needs stand at `places`.
-  [[nodiscard]] Result<Decision> decide(const Waiting& waiting, const Places& places,
-                                        const storage::ThreadLoaded& loaded, bool trusted_memory);
-  [[nodiscard]] Result<Decision> decide_run(const Waiting& waiting, const Places& places,
-                                            const storage::ThreadLoaded& loaded, Level level);
+  [[nodiscard]] Result<Decision> decide(const Waiting& waiting, const storage::ThreadLoaded& loaded,
+                                        bool trusted_memory);
+  [[nodiscard]] Result<Decision> decide_run(const Waiting& waiting, const storage::ThreadLoaded& loaded, Level level);
   void refuse(Waiting waiting, Refusal refusal);
   void commit(Decision decision);
   void on_committed(std::uint64_t round, storage::CommitOutcome outcome);
@@ -92,11 +92,10 @@ private:
   std::optional<ThreadFacts> facts_;
   std::vector<std::pair<Id, Level>> levels_;
 
-  std::deque<Waiting> queue_;
+  /// Lists and not deques, because an empty deque takes half a kilobyte, and most threads of a server are idle.
+  std::list<Waiting> queue_;
   /// The commands being worked on; the front one while a commit is in flight.
-  std::deque<Waiting> round_;
-  /// Of each command of the round, in its order.
-  std::deque<Places> places_;
+  std::list<Waiting> round_;
   /// What is said in the log once the commit in flight has succeeded.
   std::string note_;
   std::shared_ptr<const Decision> committing_;
