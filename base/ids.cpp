@@ -43,7 +43,13 @@ private:
 } // namespace
 
 std::string Id::str() const {
-  std::string text(36, '-');
+  const auto characters = text();
+  return {characters.data(), characters.size()};
+}
+
+std::array<char, 36> Id::text() const {
+  std::array<char, 36> text{};
+  text.fill('-');
   std::size_t at = 0;
   for (const std::uint8_t byte : bytes) {
     if (dash_at(at))

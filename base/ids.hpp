@@ -23,6 +23,9 @@ struct Id {
   /// The canonical text, 36 ASCII characters.
   [[nodiscard]] std::string str() const;
 
+  /// The same without memory of its own, for what writes many.
+  [[nodiscard]] std::array<char, 36> text() const;
+
   /// Reads the canonical text. Anything else, upper case and braces included, is no id: spec 05 treats a
   /// malformed id in a path as an unknown one, so callers turn `nullopt` into a 404.
   [[nodiscard]] static std::optional<Id> parse(std::string_view text);

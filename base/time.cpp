@@ -1,7 +1,8 @@
 #include "base/time.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <concepts>
 
 namespace cleat {
 namespace {
@@ -95,19 +96,36 @@ std::optional<std::chrono::seconds> time_of_day(std::string_view text, std::size
   return std::chrono::seconds{*hour * 3600 + *minute * 60 + *second};
 }
 
+/// Writes the digits of `number` over zeros, the last one in front of `end`. A list of sessions has a hundred times,
+/// and `snprintf` took a quarter of what it costs to write it.
+template <std::size_t Size, std::integral Number>
+void put_digits(std::array<char, Size>& text, std::size_t end, Number number) {
+  for (; number > 0; number /= 10)
+    text[--end] = static_cast<char>('0' + number % 10);
+}
+
 } // namespace
 
 std::string format_rfc3339(Timestamp time) {
+  const auto text = rfc3339_text(time);
+  return {text.data(), text.size()};
+}
+
+std::array<char, 27> rfc3339_text(Timestamp time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{time - day};
-  std::array<char, 40> text{};
-  const int size =
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                  static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
-  return {text.data(), static_cast<std::size_t>(size)};
+  constexpr std::string_view form = "0000-00-00T00:00:00.000000Z";
+  std::array<char, form.size()> text{};
+  std::ranges::copy(form, text.begin());
+  put_digits(text, 4, static_cast<int>(date.year()));
+  put_digits(text, 7, static_cast<unsigned>(date.month()));
+  put_digits(text, 10, static_cast<unsigned>(date.day()));
+  put_digits(text, 13, clock.hours().count());
+  put_digits(text, 16, clock.minutes().count());
+  put_digits(text, 19, clock.seconds().count());
+  put_digits(text, 26, clock.subseconds().count());
+  return text;
 }
 
 std::optional<Timestamp> parse_rfc3339(std::string_view text) {

@@ -32,6 +32,12 @@ add_library(cleat_rapidjson INTERFACE)
 target_include_directories(cleat_rapidjson SYSTEM INTERFACE "${RAPIDJSON_INCLUDE_DIR}")
 # std::string keys and the C++ language level of this project.
 target_compile_definitions(cleat_rapidjson INTERFACE RAPIDJSON_HAS_STDSTRING=1)
+# Strings are looked through sixteen bytes at a time, by instructions that every machine of these families has.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  target_compile_definitions(cleat_rapidjson INTERFACE RAPIDJSON_SSE2=1)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  target_compile_definitions(cleat_rapidjson INTERFACE RAPIDJSON_NEON=1)
+endif()
 
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h REQUIRED)
 find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,8 +54,8 @@ public:
     writer_.Bool(flag);
     return *this;
   }
-  Writer& value(const Id& id) { return value(id.str()); }
-  Writer& value(Timestamp time) { return value(format_rfc3339(time)); }
+  Writer& value(const Id& id) { return characters(id.text()); }
+  Writer& value(Timestamp time) { return characters(rfc3339_text(time)); }
 
   /// A value that is rendered already.
   Writer& raw(std::string_view json) {
@@ -78,6 +80,11 @@ public:
   [[nodiscard]] std::string str() const { return {buffer_.GetString(), buffer_.GetSize()}; }
 
 private:
+  template <std::size_t Size>
+  Writer& characters(const std::array<char, Size>& text) {
+    return value(std::string_view(text.data(), text.size()));
+  }
+
   rapidjson::StringBuffer buffer_;
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
