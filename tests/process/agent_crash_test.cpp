@@ -69,6 +69,7 @@ protected:
     EXPECT_EQ(runner->agents(), database.number("SELECT count(*) FROM session_bindings WHERE state = 'live'"))
       << server.output() << runner->output();
     EXPECT_EQ(database.number("SELECT count(*) FROM orphan_diagnostics"), 0);
+    cleat::test::expect_sound(url);
   }
 
   /// Whatever happened, the container takes a start again, and has one agent then.
@@ -271,6 +272,7 @@ TEST_F(AgentCrash, TenThousandStartsGiveNoIdTwice) {
   EXPECT_EQ(database.number("SELECT count(*) - count(DISTINCT relay_request_id) FROM session_operations "
                             "WHERE kind = 'fresh'"),
             0);
+  cleat::test::expect_sound(url);
 }
 
 TEST_F(AgentCrash, AStopIsFinishedAfterTheServersDeath) {

@@ -90,14 +90,6 @@ const std::map<std::string, Flow> flows{
       EXPECT_EQ(stop_agent(stage.alex, stage.session).status, 200);
     },
     [](Stage& stage) { resume_agent(stage.alex, stage.workshop.box(), stage.session); }}},
-  {"enrol",
-   {[](Stage& stage) { stage.live(); },
-    [](Stage& stage) {
-      stage.yard.server.kill();
-      stage.yard.server.start();
-      stage.alex = stage.yard.server.client(stage.yard.world.alex.token);
-      stage.owner = stage.yard.server.client(stage.yard.world.owner.token);
-    }}},
 };
 
 using Case = std::pair<std::string, std::string>;
@@ -125,12 +117,11 @@ const std::vector<Case> cases{
   {"stop", "after_relay_journal"},
   {"resume", "after_body"},
   {"resume", "after_journal_started"},
-  {"enrol", "after_enrolment"},
 };
 
 std::vector<std::string> points() {
   // The last ones have tests of their own below.
-  std::vector<std::string> all{"after_status", "after_attempt", "before_recovery", "after_recovery"};
+  std::vector<std::string> all{"after_status", "after_attempt", "after_enrolment", "before_recovery", "after_recovery"};
   for (const auto& one : cases)
     all.push_back(one.second);
   return all;
@@ -157,7 +148,8 @@ void expect_sound_afterwards(Stage& stage) {
   EXPECT_EQ(stage.runner->agents(), 0) << "agents end with their Runner";
   const auto before = stage.processes();
   EXPECT_LE(before, 2) << "one agent a start at most";
-  live_session(stage.alex, stage.workshop.box());
+  const std::string next = live_session_for_certain(stage.alex, stage.workshop.box());
+  await_line(stage.alex, next, "out: ready");
   EXPECT_EQ(stage.runner->agents(), 1);
   EXPECT_EQ(stage.processes(), before + 1);
   if (!stage.session.empty()) {
@@ -205,6 +197,19 @@ TEST_F(CrashOfTheRunner, WhileItClearsUpAfterAnother) {
   }
 }
 
+/// It dies as soon as a server that has come back has taken it again.
+TEST_F(CrashOfTheRunner, WhenItHasEnrolledAgain) {
+  Stage stage(*yard_);
+  stage.live();
+  yard_->server.kill();
+  stage.runner->die_at("after_enrolment");
+  yard_->server.start();
+  stage.runner->await_death();
+  stage.alex = yard_->server.client(yard_->world.alex.token);
+  stage.runner->start();
+  expect_sound_afterwards(stage);
+}
+
 /// The server asks what became of a start, because it died itself, and the Runner dies once it has looked.
 TEST_F(CrashOfTheRunner, WhenItHasBeenAskedWhatBecameOfAStart) {
   Stage stage(*yard_);
@@ -225,8 +230,9 @@ TEST_F(CrashOfTheRunner, WhenItHasBeenAskedWhatBecameOfAStart) {
 /// A new attempt is issued for a container that was closed, and the Runner dies before it says so.
 TEST(CrashOfTheRunnerAtAnAttempt, LeavesItToTheNext) {
   const std::string url = shared_cluster().createdb(fresh_database_name());
-  Server server{
-    {url, {"--set", "retention.deadline_s=1", "--set", "runner.watch_ms=20", "--set", "runner.ask_after_ms=100"}}};
+  Server server{{url,
+                 {"--set", "retention.deadline_s=3", "--set", "runner.watch_ms=20", "--set", "runner.ask_after_ms=100",
+                  "--set", "runner.stop_timeout_s=1"}}};
   World world(server);
   Client owner = world.as(world.owner);
   Client alex = world.as(world.alex);
@@ -252,7 +258,7 @@ TEST(CrashOfTheRunnerAtAnAttempt, LeavesItToTheNext) {
   await_container(alex, workshop.box(), "idle");
   Response resolved = owner.post(path, "{}");
   EXPECT_EQ(resolved.status, 200) << resolved.body;
-  live_session(alex, workshop.box());
+  live_session_for_certain(alex, workshop.box());
   EXPECT_EQ(runner.agents(), 1);
   EXPECT_EQ(database.number("SELECT count(*) FROM audit_log WHERE action = 'orphan.resolve'"), 1);
   expect_sound(url);

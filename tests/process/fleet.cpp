@@ -253,6 +253,19 @@ std::string live_session(Client& client, const std::string& container) {
   return made(start_agent(client, container, 20))["session_id"].string();
 }
 
+std::string live_session_for_certain(Client& client, const std::string& container) {
+  const auto deadline = Clock::now() + patience;
+  for (;;) {
+    await_container(client, container, "idle");
+    const auto started = start_agent(client, container, 20);
+    if (started.status == 201)
+      return started.json()["session_id"].string();
+    if (Clock::now() > deadline)
+      throw std::runtime_error("no agent starts: " + started.body);
+    std::this_thread::sleep_for(look_pause); // as Retry-After says, nobody tells when
+  }
+}
+
 void await_line(Client& client, const std::string& session, const std::string& line) {
   const auto deadline = Clock::now() + patience;
   for (;;) {

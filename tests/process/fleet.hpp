@@ -111,6 +111,8 @@ std::vector<std::string> transcript_of(Client& client, const std::string& sessio
 Json await_container(Client& client, const std::string& container, const std::string& state);
 /// Starts an agent, waits for its promotion, and gives the session; throws when it was refused.
 std::string live_session(Client& client, const std::string& container);
+/// The same after a server has died: what it wrote down and never sent has failed and may be tried again.
+std::string live_session_for_certain(Client& client, const std::string& container);
 /// Waits until the transcript has this line.
 void await_line(Client& client, const std::string& session, const std::string& line);
 
