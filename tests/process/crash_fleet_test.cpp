@@ -126,8 +126,12 @@ Flow start_flow() {
 Flow stop_flow() {
   return {[](Yard& yard) {
             Client alex = yard.alex();
-            yard.session = live_session(alex, yard.box());
-            return std::vector{keyed(yard.world.alex.token, session_path(yard.session) + "/stop")};
+            yard.session = live_session_for_certain(alex, yard.box());
+            // Recovery ends a stop that its client does not wait for any more, and 404 is what a session that was
+            // stopped is from then on (spec 04 section 5).
+            Request request = keyed(yard.world.alex.token, session_path(yard.session) + "/stop");
+            request.or_else = 404;
+            return std::vector{request};
           },
           expect_no_agent};
 }
@@ -135,7 +139,7 @@ Flow stop_flow() {
 Flow resume_flow() {
   return {[](Yard& yard) {
             Client alex = yard.alex();
-            yard.session = live_session(alex, yard.box());
+            yard.session = live_session_for_certain(alex, yard.box());
             await_line(alex, yard.session, "out: ready");
             EXPECT_EQ(stop_agent(alex, yard.session).status, 200);
             return std::vector{yard.start(Object().text("resume_session_id", yard.session).str())};
@@ -161,7 +165,7 @@ Flow retry_flow() {
 Flow input_flow() {
   return {[](Yard& yard) {
             Client alex = yard.alex();
-            yard.session = live_session(alex, yard.box());
+            yard.session = live_session_for_certain(alex, yard.box());
             await_line(alex, yard.session, "out: ready");
             return std::vector{
               keyed(yard.world.alex.token, session_path(yard.session) + "/input", R"({"line":"hello"})")};
@@ -179,7 +183,7 @@ Flow exit_flow() {
   return {
     [](Yard& yard) {
       Client alex = yard.alex();
-      yard.session = live_session(alex, yard.box());
+      yard.session = live_session_for_certain(alex, yard.box());
       await_line(alex, yard.session, "out: ready");
       return std::vector{keyed(yard.world.alex.token, session_path(yard.session) + "/input", R"({"line":"exit"})")};
     },
@@ -269,12 +273,18 @@ INSTANTIATE_TEST_SUITE_P(AtEachPoint, CrashOfContainers, testing::ValuesIn(cases
 const std::vector<std::string> arrivals{"node_beaten", "runner_decided", "runner_committed", "input_sent_again"};
 const bool arrivals_are_crossed = cross(crossed_by_server(), arrivals);
 
-class CrashAtArrival : public testing::TestWithParam<std::string> {};
+class CrashAtArrival : public testing::TestWithParam<std::string> {
+protected:
+  static void SetUpTestSuite() { yard_ = std::make_unique<Yard>(); }
+  static void TearDownTestSuite() { yard_.reset(); }
+
+  inline static std::unique_ptr<Yard> yard_;
+};
 
 TEST_P(CrashAtArrival, LeavesTheAgentWhereItWas) {
-  Yard yard;
+  Yard& yard = *yard_;
   Client alex = yard.alex();
-  const std::string session = live_session(alex, yard.box());
+  const std::string session = live_session_for_certain(alex, yard.box());
   yard.server.kill();
   yard.server.start_until_death(GetParam());
   yard.server.start();
@@ -285,6 +295,7 @@ TEST_P(CrashAtArrival, LeavesTheAgentWhereItWas) {
     std::this_thread::sleep_for(std::chrono::milliseconds{10}); // as Retry-After says
   await_line(alex, session, "out: said: hello");
   expect_sound(yard.url);
+  clear(yard);
 }
 
 INSTANTIATE_TEST_SUITE_P(AtEachPoint, CrashAtArrival, testing::ValuesIn(arrivals),

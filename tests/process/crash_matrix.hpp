@@ -21,6 +21,8 @@ struct Request {
   std::optional<Response> answer = std::nullopt;
   /// The status that it has to get in the end; 0 for any success.
   int expected = 0;
+  /// A status that is as true in the end; 0 for none.
+  int or_else = 0;
   /// Whether an answer that was seen comes again with the same bytes. That of a start has a fresh handle instead.
   bool same_bytes = true;
 };
