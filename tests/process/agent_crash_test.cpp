@@ -266,13 +266,7 @@ TEST_F(AgentCrash, TenThousandStartsGiveNoIdTwice) {
     distinct.insert(some.begin(), some.end());
   }
   EXPECT_EQ(distinct.size(), told);
-  EXPECT_EQ(database.number("SELECT count(*) - count(DISTINCT fresh_session_id) FROM session_operations "
-                            "WHERE kind = 'fresh'"),
-            0);
-  EXPECT_EQ(database.number("SELECT count(*) - count(DISTINCT relay_request_id) FROM session_operations "
-                            "WHERE kind = 'fresh'"),
-            0);
-  cleat::test::expect_sound(url);
+  cleat::test::expect_sound(url); // no relay id, session id or handle twice
 }
 
 TEST_F(AgentCrash, AStopIsFinishedAfterTheServersDeath) {
