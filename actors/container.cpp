@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/crash_points.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
 
@@ -109,6 +110,7 @@ void ContainerState::on_loaded(const storage::ContainerLoaded& loaded) {
 
 void ContainerState::commit(Decision decision) {
   committing_ = std::make_shared<const Decision>(std::move(decision));
+  crash_point(CrashPoint::container_decided);
   self_->request(deps_->store.writer, caf::infinite, storage::Commit{committing_})
     .then([this, number = number_](const storage::CommitResult& result) { on_committed(number, result.outcome); },
           [this, number = number_](const caf::error&) { on_committed(number, CommitOutcome::unknown); });
@@ -126,13 +128,16 @@ void ContainerState::on_committed(std::uint64_t number, CommitOutcome outcome) {
 }
 
 void ContainerState::on_success(const Decision& decision) {
+  crash_point(CrashPoint::container_committed);
   if (!note_.empty())
     log::get().warn("{}", note_);
   if (auto* const call = std::get_if<Call>(&current_->task))
     answer(*call, decision);
+  crash_point(CrashPoint::container_answered);
   if (begun_)
     dispatch(*begun_);
   tell(telling_);
+  crash_point(CrashPoint::container_told);
   publish(decision);
   // What stands behind one decision is looked at again: more may be overdue.
   if (const auto* const reconcile = std::get_if<Reconcile>(&current_->task))

@@ -133,6 +133,8 @@ void ContainerState::decide_input(Call& call, const SendInput& command) {
   auto typed = rule::input(facts_, command.body.value_or(InputBody{}), rule_context(*call.asked));
   if (is_told_its_body(typed, command.body))
     return refuse(call, command.body.error());
+  if (!typed && call.asked->context.idempotency && rule::was_of(call.asked->context.actor->id, facts_))
+    return look_at_key(std::move(typed.error())); // the line may have been taken before the session ended
   if (!typed)
     return refuse_truly_or_join(call, std::move(typed.error()));
   telling_.push_back(rule::envelope(*facts_.binding, typed->line, report_context()));
@@ -141,6 +143,8 @@ void ContainerState::decide_input(Call& call, const SendInput& command) {
 
 void ContainerState::decide_removal(Call& call) {
   auto step = rule::remove(facts_, rule_context(*call.asked));
+  if (!step && !facts_.container && call.asked->context.idempotency && call.asked->context.actor->instance_owner)
+    return look_at_key(std::move(step.error())); // the same request may be what has removed it
   if (!step)
     return refuse_truly_or_join(call, std::move(step.error()));
   if (auto* const begun = std::get_if<rule::Begun>(&*step))

@@ -6,6 +6,7 @@
 
 #include "actors/container.hpp"
 #include "actors/session_body.hpp"
+#include "base/crash_points.hpp"
 #include "base/log.hpp"
 #include "protocol/render_fleet.hpp"
 #include "protocol/runner_codec.hpp"
@@ -43,6 +44,7 @@ void ContainerState::ask_for(const RunnerSays& says, storage::LoadContainer& que
 }
 
 void ContainerState::decide(const RunnerSays& says) {
+  crash_point(CrashPoint::report_received);
   const wire::Report& said = says.message->report;
   if (std::holds_alternative<wire::AskSecret>(said))
     return answer_secret(says);
@@ -176,6 +178,7 @@ void ContainerState::send_pending_input() {
   self_->request(deps_->store.log_reader, caf::infinite, question)
     .then(
       [this, binding = *facts_.live](const storage::TranscriptFound& found) {
+        crash_point(CrashPoint::input_sent_again);
         std::vector<wire::ToRunner> lines;
         for (const TranscriptLine& line : found.lines)
           lines.push_back(rule::envelope(binding, line, report_context()));
@@ -188,6 +191,7 @@ void ContainerState::dispatch(const Operation& operation) {
   if (operation.kind != OperationKind::resume)
     return tell({rule::envelope(operation, 0, report_context())});
   send_with_body(self_, deps_, operation, [this, operation](std::vector<wire::ToRunner> parts) {
+    crash_point(CrashPoint::resume_body_made);
     const auto count = std::ssize(parts);
     parts.push_back(rule::envelope(operation, count, report_context()));
     tell(parts);

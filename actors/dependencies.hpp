@@ -54,6 +54,7 @@ struct ActorOptions {
   std::int64_t deny_aggregate_window_s = limits::deny_aggregate_window_s; ///< audit.deny_aggregate_window_s
   std::int64_t runs_watch_ms = limits::run_watch_ms;                      ///< runs.watch_ms
   std::int64_t events_watch_ms = limits::events_watch_ms;                 ///< events.watch_ms
+  std::int64_t sweep_ms = limits::retention_sweep_ms;                     ///< retention.sweep_ms
 
   FleetOptions fleet;
 

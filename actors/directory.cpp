@@ -12,6 +12,7 @@
 #include "actors/rules/authorize.hpp"
 #include "actors/rules/directory.hpp"
 #include "actors/rules/session.hpp"
+#include "base/crash_points.hpp"
 #include "base/random.hpp"
 #include "protocol/render.hpp"
 #include "protocol/render_fleet.hpp"
@@ -271,6 +272,7 @@ private:
   }
 
   void commit(const TaskPtr& task, const std::shared_ptr<const Decision>& decision) {
+    crash_point(CrashPoint::directory_decided);
     self_->request(deps_->store.writer, patience(*deps_), storage::Commit{decision})
       .then(
         [this, task, decision](const storage::CommitResult& result) { on_committed(task, *decision, result.outcome); },
@@ -280,6 +282,8 @@ private:
   void on_committed(const TaskPtr& task, const Decision& decision, CommitOutcome outcome) {
     deps_->metrics->decisions.Add({{"outcome", std::string(storage::to_string(outcome))}}).Increment();
     const bool again = outcome == CommitOutcome::stale || outcome == CommitOutcome::lost_race;
+    if (outcome == CommitOutcome::committed)
+      crash_point(CrashPoint::directory_committed);
     if (outcome == CommitOutcome::committed)
       task->asked->reply(decision.reply);
     else if (outcome == CommitOutcome::key_used)

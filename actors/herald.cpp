@@ -13,6 +13,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/answering.hpp"
+#include "base/crash_points.hpp"
 
 namespace cleat::actors {
 namespace {
@@ -108,6 +109,7 @@ private:
   }
 
   void on_advanced(const storage::LogAdvanced& advanced) {
+    crash_point(CrashPoint::log_advanced);
     if (advanced.status == storage::ReadStatus::ok) {
       events_ = std::max(events_, advanced.events);
       if (agents_.size() + advanced.agents.size() > agents_remembered)

@@ -19,6 +19,7 @@
 
 #include "actors/answering.hpp"
 #include "actors/rules/runner/enrolment.hpp"
+#include "base/crash_points.hpp"
 #include "base/encoding.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
@@ -164,6 +165,7 @@ private:
   void on_beaten(std::uint64_t number, const storage::NodeBeaten& beaten) {
     if (stopping_)
       return;
+    crash_point(CrashPoint::node_beaten);
     const bool ok = beaten.status == storage::ReadStatus::ok;
     if (!ok && !std::exchange(is_silent_, true))
       log::get().warn("this server's heartbeat cannot be written; for other servers its Runners are away until it is");
@@ -290,11 +292,13 @@ private:
 
   template <class Done>
   void commit(const TaskPtr& task, Decision decision, Done done) {
+    crash_point(CrashPoint::runner_decided);
     self_
       ->request(deps_->store.writer, patience(*deps_),
                 storage::Commit{std::make_shared<const Decision>(std::move(decision))})
       .then(
         [this, task, done](const storage::CommitResult& result) {
+          crash_point(CrashPoint::runner_committed);
           if (result.outcome == CommitOutcome::committed)
             return done();
           on_not_committed(task, result.outcome);

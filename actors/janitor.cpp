@@ -12,7 +12,6 @@
 namespace cleat::actors {
 namespace {
 
-constexpr std::chrono::seconds interval{60};
 /// Rows a transaction. A full bite is followed by the next one at once.
 constexpr std::int64_t bite = 5000;
 
@@ -24,7 +23,7 @@ public:
 
   void init(DependenciesPtr deps) {
     deps_ = std::move(deps);
-    self_->delayed_send(self_, interval, Sweep{});
+    sweep_later();
   }
 
   void sweep() {
@@ -43,8 +42,10 @@ private:
       log::get().debug("removed {} rows that outlived their span", removed);
     if (removed >= bite)
       return self_->send(self_, Sweep{});
-    self_->delayed_send(self_, interval, Sweep{});
+    sweep_later();
   }
+
+  void sweep_later() { self_->delayed_send(self_, std::chrono::milliseconds(deps_->options.sweep_ms), Sweep{}); }
 
   Self self_;
   DependenciesPtr deps_;

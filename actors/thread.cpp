@@ -9,6 +9,7 @@
 #include "actors/rules/report.hpp"
 #include "actors/rules/run.hpp"
 #include "actors/rules/session.hpp"
+#include "base/crash_points.hpp"
 
 namespace cleat::actors {
 namespace {
@@ -262,6 +263,7 @@ void ThreadState::refuse(Waiting waiting, Refusal refusal) {
 
 void ThreadState::commit(Decision decision) {
   committing_ = std::make_shared<const Decision>(std::move(decision));
+  crash_point(CrashPoint::thread_decided);
   self_->request(deps_->store.writer, caf::infinite, storage::Commit{committing_})
     .then([this, round = round_number_](const storage::CommitResult& result) { on_committed(round, result.outcome); },
           [this, round = round_number_](const caf::error&) { on_committed(round, CommitOutcome::unknown); });
@@ -278,6 +280,7 @@ void ThreadState::on_committed(std::uint64_t round, CommitOutcome outcome) {
   const Waiting done = std::move(round_.front());
   round_.pop_front();
   if (outcome == CommitOutcome::committed) {
+    crash_point(CrashPoint::thread_committed);
     rules::adopt(*facts_, *decision);
     if (!note.empty())
       log::get().warn("{}", note);

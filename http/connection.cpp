@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/crash_points.hpp"
 #include "http/constant_fields.hpp"
 
 namespace cleat::http {
@@ -49,6 +50,8 @@ std::string serialize(const Outgoing& outgoing, bool encrypted) {
 }
 
 bool Connection::next_request() {
+  if (answered_)
+    crash_point(CrashPoint::answer_written);
   // A client that connects and says nothing is given less time than one that has asked before.
   const auto patience = std::exchange(fresh_, false) ? options_.read_timeout : options_.keep_alive;
   if (closes_ || !stream.wait_for_request(patience))
@@ -125,6 +128,7 @@ void Connection::answer(httplib::Response& response) {
   if (!contains(body_methods, incoming_.method) && has_body_)
     closes_ = true; // The library does not read this body, and it must not be taken for the next request.
   put(conversation_->answer(incoming_, stream), response);
+  crash_point(CrashPoint::answer_made);
 }
 
 void Connection::answer_library_error(httplib::Response& response) {

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/crash_points.hpp"
+
 namespace cleat::storage {
 namespace {
 
@@ -102,7 +104,9 @@ void DataFolder::write(std::string_view name, std::string_view content) const {
   write_all(file.get(), content, draft.string());
   if (fsync(file.get()) != 0)
     fail(draft.string());
+  crash_point(CrashPoint::file_drafted);
   std::filesystem::rename(draft, path);
+  crash_point(CrashPoint::file_named);
   sync();
 }
 

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/crash_points.hpp"
 #include "base/log.hpp"
 #include "storage/embedded_database.hpp"
 
@@ -95,7 +96,9 @@ EmbeddedPostgres::EmbeddedPostgres(const DataFolder& folder, EmbeddedOptions opt
   open_folders();
   take_over_or_start();
   try {
+    crash_point(CrashPoint::postgres_started);
     make_database(url_);
+    crash_point(CrashPoint::database_made);
     start_supervision();
   } catch (...) {
     stop_process(*process_);
@@ -138,7 +141,9 @@ void EmbeddedPostgres::make_cluster() const {
   const auto output = run(std::move(command), seconds(options_.start_timeout_s));
   if (output.exit_code != 0)
     throw std::runtime_error("PostgreSQL's initdb failed in " + draft.string() + ":\n" + output.text);
+  crash_point(CrashPoint::cluster_made);
   std::filesystem::rename(draft, cluster_);
+  crash_point(CrashPoint::cluster_named);
   folder_.sync();
 }
 

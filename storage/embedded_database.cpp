@@ -31,6 +31,11 @@ std::string connection_string(const std::string& host) {
   return "host='" + quoted + "' port=5432 user=cleat dbname=cleat";
 }
 
+bool takes_connections(const std::string& url) {
+  const Connection connection(PQconnectdb(url.c_str()), &PQfinish);
+  return PQstatus(connection.get()) == CONNECTION_OK;
+}
+
 void make_database(const std::string& url) {
   // Later words win, so the same address with another database behind it leads to one that always exists.
   const auto connection = connect(url + " dbname=template1");

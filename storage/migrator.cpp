@@ -1,8 +1,10 @@
 #include "storage/migrator.hpp"
 
+#include <array>
 #include <charconv>
 #include <map>
 
+#include "base/crash_points.hpp"
 #include "base/encoding.hpp"
 #include "base/log.hpp"
 #include "generated/migrations.hpp"
@@ -70,9 +72,12 @@ void apply(pg::Connection& connection, const Migration& migration) {
   try {
     connection.run_script("BEGIN");
     connection.run_script(std::string(migration.sql));
+    crash_point(CrashPoint::migration_run);
     pg::execute(connection, pg::statements::insert_schema_migration,
                 pg::Params().add(migration.version).add(migration.name).add(sha256(migration.sql)));
+    crash_point(CrashPoint::migration_recorded);
     connection.run_script("COMMIT");
+    crash_point(CrashPoint::migration_committed);
   } catch (const pg::SqlError& error) {
     throw MigrationError("migration " + name + " failed and changed nothing: " + error.what() +
                          "; PostgreSQL's log has the details");
@@ -84,6 +89,7 @@ MigrationReport migrate_on(pg::Connection& connection, std::span<const Migration
   connection.lift_timeouts();
   connection.run_script(take_lock); // held until the connection closes
   connection.run_script(std::string(pg::sql::create_schema_migrations_sql));
+  crash_point(CrashPoint::migrations_locked);
   connection.prepare(pg::statements::migrator);
   const AppliedByVersion applied = read_applied(connection);
   check_history(applied, migrations);
@@ -112,6 +118,19 @@ std::span<const Migration> embedded_migrations() {
 
 MigrationReport migrate(const DatabaseOptions& options) {
   return migrate(options, embedded_migrations());
+}
+
+void expect_migrated(pg::Connection& connection) {
+  AppliedByVersion applied;
+  try {
+    connection.prepare(std::array{pg::statements::list_schema_migrations});
+    applied = read_applied(connection);
+  } catch (const pg::SqlError&) {
+    throw MigrationError("the database has never been used by cleatd; check database.url");
+  }
+  check_history(applied, embedded_migrations());
+  if (applied.size() != embedded_migrations().size())
+    throw MigrationError("the database has the schema of an older release; start this cleatd on it first");
 }
 
 MigrationReport migrate(const DatabaseOptions& options, std::span<const Migration> migrations) {

@@ -43,4 +43,11 @@ MigrationReport migrate(const DatabaseOptions& options);
 /// The same with other migrations, in ascending order.
 MigrationReport migrate(const DatabaseOptions& options, std::span<const Migration> migrations);
 
+namespace pg {
+class Connection;
+}
+
+/// Throws `MigrationError` unless the schema behind `connection` is exactly the one of this program. Reads only.
+void expect_migrated(pg::Connection& connection);
+
 } // namespace cleat::storage

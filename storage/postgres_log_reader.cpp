@@ -12,6 +12,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "base/crash_points.hpp"
 #include "base/log.hpp"
 #include "storage/pg/log_reading.hpp"
 #include "storage/postgres_actors.hpp"
@@ -97,6 +98,7 @@ void LogReaderState::on_flush() {
   const pg::LogQuestions questions{std::move(some_events.questions), std::move(some_agent_events.questions),
                                    std::move(some_transcripts.questions)};
   auto found = read([&](pg::LogReading& reading) { return reading.find(questions); }).value_or(pg::LogAnswers{});
+  crash_point(CrashPoint::log_read);
   some_events.deliver(found.events);
   some_agent_events.deliver(found.agent_events);
   some_transcripts.deliver(found.transcripts);

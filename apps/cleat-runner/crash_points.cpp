@@ -1,28 +1,36 @@
 #include "apps/cleat-runner/crash_points.hpp"
 
 #ifdef CLEAT_CRASH_POINTS
-#include <csignal>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
+#include <array>
 
-#include <unistd.h>
+#include "base/crashing.hpp"
 #endif
 
 namespace cleat::runner {
 
 #ifdef CLEAT_CRASH_POINTS
-void crash_point(const char* name) {
-  static const char* const wanted = std::getenv("CLEAT_RUNNER_CRASH_AT");  // NOLINT(concurrency-mt-unsafe): one thread
-  static const char* const standing = std::getenv("CLEAT_RUNNER_STOP_AT"); // NOLINT(concurrency-mt-unsafe): the same
-  if (wanted != nullptr && std::string_view(wanted) == name)
-    ::kill(::getpid(), SIGKILL);
-  static bool stood = false;
-  if (standing != nullptr && std::string_view(standing) == name && !std::exchange(stood, true))
-    ::kill(::getpid(), SIGSTOP);
+namespace {
+
+/// The name of every `CrashPoint`, in their order.
+constexpr std::array<std::string_view, 18> names{
+  "before_journal",      "after_journal_accepted", "after_body",    "before_exec",
+  "after_exec",          "after_journal_started",  "before_result", "after_relay_journal",
+  "after_relay_done",    "after_journal_input",    "after_input",   "before_end",
+  "after_journal_ended", "after_status",           "after_attempt", "after_enrolment",
+  "before_recovery",     "after_recovery",
+};
+static_assert(names.size() == static_cast<std::size_t>(CrashPoint::after_recovery) + 1);
+
+// Made before `main`.
+Crashing crashing("CLEAT_RUNNER", names);
+
+} // namespace
+
+void crash_point(CrashPoint point) {
+  crashing.pass(static_cast<std::size_t>(point));
 }
 #else
-void crash_point(const char* /*name*/) {}
+void crash_point(CrashPoint /*point*/) {}
 #endif
 
 } // namespace cleat::runner

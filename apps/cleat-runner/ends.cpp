@@ -52,7 +52,7 @@ void Runner::on_stop(const wire::ToRunner& message, const wire::Stop& stop) {
   put(row);
   container->life->stops.push_back({row, message.request_id});
   then([this, message, lifetime = container->life->row.key] {
-    crash_point("after_journal_accepted");
+    crash_point(CrashPoint::after_journal_accepted);
     say(message, message.dispatch, wire::Acknowledged{wire::AckOutcome::accepted});
     if (Container* const target = living(lifetime))
       end(*target);
@@ -83,6 +83,7 @@ void Runner::on_status(const wire::ToRunner& message, const wire::AskStatus& sta
     put(tombstone);
   }
   then([this, message, answered, key] {
+    crash_point(CrashPoint::after_status);
     say(message, answered.dispatch, answered.status);
     Container* const told = answered.status.kind == wire::StatusKind::live ? living(key) : nullptr;
     if (told == nullptr)
@@ -110,6 +111,7 @@ void Runner::adopt(Container& container, PendingAttempt pending) {
   if (!pending.request_id)
     return;
   then([this, name = container.name, pending] {
+    crash_point(CrashPoint::after_attempt);
     link_.send({*pending.request_id, "", pending.attempt_id, 0, wire::AttemptIssued{name, pending.attempt_id}});
   });
 }
@@ -121,6 +123,7 @@ void Runner::end(Container& container) {
   }
   if (container.phase != Container::Phase::live)
     return;
+  crash_point(CrashPoint::before_end);
   container.phase = Container::Phase::ending;
   auto& life = *container.life;
   if (!life.agent) {
@@ -151,6 +154,7 @@ void Runner::on_ended(const OperationKey& key, std::int64_t exit_code) {
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(limits::agent_stop_relay_s);
   then([this, key, stops = std::move(life.stops), deadline] {
+    crash_point(CrashPoint::after_journal_ended);
     if (!link_.enrolled())
       return; // the server asks when it is back
     for (const auto& stop : stops)

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "apps/cleat-runner/crash_points.hpp"
 #include "apps/cleat-runner/dispatch.hpp"
 #include "apps/cleat-runner/process_table.hpp"
 #include "base/limits.hpp"
@@ -89,9 +90,11 @@ void end_leftovers(Journal& journal, Relays& relays, const StateFolder& state, T
   for (auto found = leftovers(rows, state); !found.empty(); found = leftovers(rows, state))
     for (const auto& info : found)
       end_process(info);
+  crash_point(CrashPoint::before_recovery);
   for (const auto& row : rows)
     write_down(journal, relays, row, now);
   journal.commit();
+  crash_point(CrashPoint::after_recovery);
 }
 
 } // namespace cleat::runner

@@ -39,6 +39,7 @@ int Runner::run() {
 void Runner::settle() {
   while (!effects_.empty() || said_) {
     said_ = false;
+    crash_point(CrashPoint::before_journal);
     journal_.commit();
     for (const auto& effect : std::exchange(effects_, {}))
       effect();
@@ -59,7 +60,7 @@ void Runner::pump_relays() {
   if (frames.empty())
     return;
   journal_.commit();
-  crash_point("after_relay_journal");
+  crash_point(CrashPoint::after_relay_journal);
   for (const auto& frame : frames)
     link_.send(frame);
 }
@@ -70,7 +71,7 @@ void Runner::answer_stops() {
     // What the agent said last comes before the answer, so that it still meets a live binding.
     if (!relays_.is_sent(ended.lifetime) && now < ended.deadline)
       return false;
-    crash_point("before_result");
+    crash_point(CrashPoint::before_result);
     say(ended.stop.row, ended.stop.request_id, wire::Stopped{ended.stop.row.session_id});
     return true;
   });
@@ -127,6 +128,7 @@ bool Runner::ready_to_enrol_anew() {
 }
 
 void Runner::on_enrolled(const wire::Enrolled& enrolled) {
+  crash_point(CrashPoint::after_enrolment);
   std::map<std::string, std::string> issued;
   for (const auto& one : enrolled.containers)
     issued[one.container_name] = one.attempt_id;
@@ -224,7 +226,7 @@ void Runner::answer(const wire::ToRunner& message, const Replay& replayed) {
     say(message, replayed.dispatch, wire::Acknowledged{replayed.acknowledged});
     if (std::holds_alternative<std::monostate>(replayed.outcome))
       return; // it comes when it is there
-    crash_point("before_result");
+    crash_point(CrashPoint::before_result);
     std::visit([&](const auto& outcome) { say(message, replayed.dispatch, wire::Report(outcome)); }, replayed.outcome);
   });
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/cleat-runner/crash_points.hpp"
 #include "apps/cleat-runner/runner.hpp"
 #include "base/log.hpp"
 
@@ -21,6 +22,7 @@ void Runner::on_said(const OperationKey& key, std::vector<std::string> lines) {
 void Runner::on_relay_done(const wire::ToRunner& message, const wire::RelayDone& done) {
   const OperationKey key{message.operation_id, message.container_attempt_id};
   relays_.acknowledged(key, done.through, std::chrono::steady_clock::now());
+  crash_point(CrashPoint::after_relay_done);
   Container* const container = living(key);
   if (container != nullptr && container->life->agent)
     container->life->agent->hold(container->phase == Container::Phase::live && relays_.is_full(key));
@@ -52,6 +54,7 @@ void Runner::on_input(const wire::ToRunner& message, const wire::Input& input) {
 }
 
 void Runner::write_input(const OperationKey& key, std::int64_t seq, const std::string& line) {
+  crash_point(CrashPoint::after_journal_input);
   Container* const container = living(key);
   if (container == nullptr)
     return;
@@ -67,6 +70,7 @@ void Runner::on_input_done(const OperationKey& key, std::int64_t through) {
     return;
   auto& life = *container->life;
   life.input_written = std::max(life.input_written, through);
+  crash_point(CrashPoint::after_input);
   say(life.row, ids_.next(clock_.now()).str(), wire::InputDone{life.row.session_id, life.input_written});
 }
 

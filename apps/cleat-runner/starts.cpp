@@ -52,7 +52,7 @@ void Runner::begin(Container& container, const wire::ToRunner& message, Operatio
   container.life->request_id = message.request_id;
   living_[row.key] = &container;
   then([this, message, key = row.key, body = std::move(body)] {
-    crash_point("after_journal_accepted");
+    crash_point(CrashPoint::after_journal_accepted);
     say(message, message.dispatch, wire::Acknowledged{wire::AckOutcome::accepted});
     launch(key, body);
   });
@@ -81,13 +81,15 @@ void Runner::spawn_agent(Container& container, const std::string& body) {
   facts.state_folder = state_.path();
   facts.token_file = config_.token_file;
   facts.secrets_socket = state_.secrets_socket(container.name);
-  if (life.row.kind == RowKind::resume)
+  if (life.row.kind == RowKind::resume) {
     facts.body_file = state_.write_body(container.name, life.row.session_id, body);
+    crash_point(CrashPoint::after_body);
+  }
   life.secrets = std::make_unique<SecretsSocket>(
     loop_, facts.secrets_socket,
     [this, key](std::uint64_t connection, const std::string& name) { on_secret_asked(key, connection, name); });
   const auto plan = plan_launch(*container.spec, facts);
-  crash_point("before_exec");
+  crash_point(CrashPoint::before_exec);
   life.agent = std::make_unique<Agent>(
     loop_, plan, state_.errors_file(container.name),
     Agent::Events{[this, key](std::optional<std::string> reason) { on_executed(key, reason); },
@@ -104,7 +106,7 @@ void Runner::on_executed(const OperationKey& key, const std::optional<std::strin
     fail_start(*container, *failure_reason);
     return;
   }
-  crash_point("after_exec");
+  crash_point(CrashPoint::after_exec);
   on_started(*container);
 }
 
@@ -118,8 +120,8 @@ void Runner::on_started(Container& container) {
   put(life.row);
   container.phase = Container::Phase::live;
   then([this, row = life.row, request_id = life.request_id] {
-    crash_point("after_journal_started");
-    crash_point("before_result");
+    crash_point(CrashPoint::after_journal_started);
+    crash_point(CrashPoint::before_result);
     std::visit([&](const auto& outcome) { say(row, request_id, wire::Report(outcome)); }, outcome_of(row));
     Container* const started = living(row.key);
     if (started == nullptr)
@@ -139,7 +141,7 @@ void Runner::fail_start(Container& container, const std::string& reason) {
   life.row.failure = failed(true, failure::start_failed, reason);
   put(life.row);
   then([this, row = life.row, request_id = life.request_id] {
-    crash_point("before_result");
+    crash_point(CrashPoint::before_result);
     say(row, request_id, row.failure);
   });
   release(container);

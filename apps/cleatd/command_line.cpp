@@ -18,6 +18,8 @@ struct Options {
   std::vector<std::string> settings;
   bool print_config = false;
   bool version = false;
+  bool check = false;
+  bool json = false;
   /// Text options by key; a list, because CLI11 keeps addresses.
   std::list<std::pair<const Key*, std::string>> texts;
   std::list<std::pair<const Key*, bool>> switches;
@@ -47,6 +49,12 @@ void add_options(CLI::App& app, Options& options) {
     ->take_all();
   app.add_flag("--print-config", options.print_config, "Print every key with its value and meaning");
   app.add_flag("--version", options.version, "Print the version");
+  auto* const check = app.add_subcommand("check", "Ask whether the database is sound; changes nothing");
+  check->fallthrough();
+  check->callback([&options] { options.check = true; });
+  check->add_flag("--json", options.json, "Print JSON instead of a table");
+  check->footer("Takes the options of cleatd as well. Ends with 0 when the database is sound, 1 when it is not,\n"
+                "2 when that cannot be found out.");
 }
 
 /// The command line's values by key; an option of its own beats `--set`.
@@ -74,6 +82,14 @@ std::string config_file(const Options& options, const Values& environment) {
   return variable == environment.end() ? "" : variable->second;
 }
 
+/// What is asked for is a text.
+CommandLine print_text(std::string text) {
+  CommandLine result;
+  result.action = CommandLine::Action::print_and_exit;
+  result.text = std::move(text);
+  return result;
+}
+
 } // namespace
 
 CommandLine read_command_line(std::vector<std::string> arguments, const Values& environment) {
@@ -86,14 +102,17 @@ CommandLine read_command_line(std::vector<std::string> arguments, const Values& 
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    return {CommandLine::Action::print_and_exit, app.help(), {}, {}};
+    return print_text(app.help());
   } catch (const CLI::ParseError& error) {
     throw ConfigError(std::string(error.what()) + "\nRun cleatd --help to see the options.");
   }
   if (options.version)
-    return {CommandLine::Action::print_and_exit, std::string("cleatd ") + version + "\n", {}, {}};
+    return print_text(std::string("cleatd ") + version + "\n");
 
   CommandLine result;
+  result.json = options.json;
+  if (options.check)
+    result.action = CommandLine::Action::check;
   if (const auto file = config_file(options, environment); !file.empty())
     apply_file(result.config, file);
   result.unknown_variables = apply_environment(result.config, environment);

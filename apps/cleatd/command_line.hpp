@@ -9,12 +9,14 @@ namespace cleat::cleatd {
 
 /// What a command line asks for.
 struct CommandLine {
-  enum class Action { serve, print_and_exit };
+  enum class Action { serve, print_and_exit, check };
 
   Action action = Action::serve;
   /// What `--help`, `--version` and `--print-config` print.
   std::string text;
   Config config;
+  /// What `check` prints: JSON instead of a table.
+  bool json = false;
   /// Environment variables named CLEAT_* that mean nothing here.
   std::vector<std::string> unknown_variables;
 };

@@ -98,6 +98,7 @@ struct Config {
   std::string nodes_ca;
   std::int64_t nodes_heartbeat_ms = limits::node_heartbeat_ms;
   std::int64_t nodes_timeout_s = limits::node_timeout_s;
+  std::int64_t retention_sweep_ms = limits::retention_sweep_ms;
   std::int64_t retention_deadline_s = limits::retention_deadline_s;
   std::int64_t retention_promoted_s = limits::retention_promoted_s;
   std::int64_t retention_failed_s = limits::retention_failed_s;

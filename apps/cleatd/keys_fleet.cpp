@@ -77,6 +77,8 @@ std::vector<Key> node_keys() {
 
 std::vector<Key> retention_keys() {
   return {
+    {"retention.sweep_ms", "", NumberKey{&Config::retention_sweep_ms, 10, 3'600'000},
+     "Between two looks for rows that have outlived their span."},
     {"retention.deadline_s", "", NumberKey{&Config::retention_deadline_s, 1, year_s},
      "How long an operation may be in flight, or be retried."},
     {"retention.promoted_s", "", NumberKey{&Config::retention_promoted_s, 1, year_s},

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "apps/cleatd/check.hpp"
 #include "apps/cleatd/command_line.hpp"
 #include "apps/cleatd/instance.hpp"
 #include "apps/cleatd/signals.hpp"
@@ -75,6 +76,8 @@ int run(const std::vector<std::string>& arguments) {
       return stopped;
     }
     start_log(command);
+    if (command.action == CommandLine::Action::check)
+      return check(command.config, command.json);
     if (command.config.process_core_dumps) {
       allow_core_dumps(core_limit);
       log::get().warn("core dumps are allowed by process.core_dumps; they hold tokens and secrets in clear");

@@ -75,6 +75,7 @@ actors::ActorOptions actor_options(const Config& config) {
   options.fleet = fleet_options(config);
   options.runs_watch_ms = config.runs_watch_ms;
   options.events_watch_ms = config.events_watch_ms;
+  options.sweep_ms = config.retention_sweep_ms;
   return options;
 }
 

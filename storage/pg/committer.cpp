@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/crash_points.hpp"
 #include "base/log.hpp"
 #include "base/time.hpp"
 #include "storage/pg/commit_plan.hpp"
@@ -143,6 +144,8 @@ Committer::Attempt Committer::attempt(const Send& send) {
     throw;
   }
   if (!sent.error && sent.acceptable)
+    crash_point(CrashPoint::commit_prepared);
+  if (!sent.error && sent.acceptable)
     return finish(*connection, sent.xid, marker);
   roll_back(*connection);
   if (!sent.error)
@@ -171,6 +174,7 @@ Committer::Attempt Committer::finish(Connection& connection, const std::string& 
     Pipeline pipeline(connection);
     pipeline.add(statements::commit);
     auto error = pipeline.try_run();
+    crash_point(CrashPoint::commit_done);
     if (!error)
       return {Ended::committed};
     return judge(std::move(*error)); // refused by a server that answers: nothing was committed

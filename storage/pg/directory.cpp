@@ -3,6 +3,7 @@
 #include <chrono>
 #include <variant>
 
+#include "base/crash_points.hpp"
 #include "storage/pg/fleet_garbage.hpp"
 #include "storage/pg/fleet_loading.hpp"
 #include "storage/pg/fleet_records.hpp"
@@ -181,8 +182,10 @@ bool bootstrap(Connection& connection, const Bootstrap& question, bool again) {
   pipeline.add(statements::bootstrap_owner, rows, [&](const Result& result) { inserted = result.affected() == 1; });
   pipeline.add(statements::bootstrap_created, Params().add(token.id).add(token.digest),
                [&](const Result& result) { present = RowReader(result, 0).next<bool>(); });
+  crash_point(CrashPoint::owner_prepared);
   pipeline.add(statements::commit);
   pipeline.run();
+  crash_point(CrashPoint::owner_committed);
   return inserted || (again && present);
 }
 
@@ -195,7 +198,9 @@ std::int64_t collect_garbage(Connection& connection, const CollectGarbage& quest
                Params().add(least_id_of(question.now - marker_span)).add(question.limit), count);
   if (question.fleet)
     add_fleet_garbage(pipeline, question, *question.fleet, removed);
+  crash_point(CrashPoint::garbage_found);
   pipeline.run();
+  crash_point(CrashPoint::garbage_removed);
   return removed;
 }
 

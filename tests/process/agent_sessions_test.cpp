@@ -115,6 +115,29 @@ TEST_F(AgentSessions, AKeyJoinsAndStartsNoSecondAgent) {
   EXPECT_EQ(runner.agents(), 1);
 }
 
+/// The same status, body and ETag, marked as a replay; and nothing for anybody else.
+TEST_F(AgentSessions, WhatWasAnsweredComesAgainThoughTheSessionOrTheContainerIsGone) {
+  const Headers key{{"Idempotency-Key", box()}};
+  const std::string session = live_session(alex, box());
+  const auto typed = say_to_agent(alex, session, "exit", key);
+  ASSERT_EQ(typed.status, 202) << typed.body;
+  await_container(alex, box(), "idle"); // the agent has exited, and its session is released
+  const auto again = say_to_agent(alex, session, "exit", key);
+  EXPECT_EQ(again.status, 202) << again.body;
+  EXPECT_EQ(again.body, typed.body);
+  EXPECT_EQ(again.header("idempotent-replay"), "true");
+  EXPECT_EQ(say_to_agent(alex, session, "other", key).problem(), "idempotency_key_reuse");
+  EXPECT_EQ(say_to_agent(alex, session, "exit").status, 404);
+  EXPECT_EQ(say_to_agent(sam, session, "exit", key).status, 404);
+
+  ASSERT_EQ(owner.del(container_path(box()), {{"Idempotency-Key", "gone"}}).status, 204);
+  const auto removed = owner.del(container_path(box()), {{"Idempotency-Key", "gone"}});
+  EXPECT_EQ(removed.status, 204) << removed.body;
+  EXPECT_EQ(removed.header("idempotent-replay"), "true");
+  EXPECT_EQ(owner.del(container_path(box())).status, 404);
+  EXPECT_EQ(alex.del(container_path(box()), {{"Idempotency-Key", "gone"}}).status, 404);
+}
+
 TEST_F(AgentSessions, CallerOwnedMintInputsAreRefusedBeforeAnything) {
   await_container(alex, box(), "idle");
   for (const char* name : {"request_id", "operation_id", "relay_request_id", "fresh_session_id", "account_id",

@@ -60,6 +60,7 @@ TEST(Crash, TestKillUnderLoad) {
   Sql database(url);
   Client alex = server.client(world.alex.token);
   expect_all_kept(load, alex, database);
+  expect_sound(url);
   EXPECT_EQ(database.number("SELECT count(*) FROM agent_sessions"), std::int64_t(load.acknowledged().size()))
     << "a request that was sent again after the crash wrote a second row";
 }
@@ -81,6 +82,7 @@ TEST(Crash, TestKillUnderLoadWithTheEmbeddedDatabase) {
   Sql database(embedded_url(server));
   Client alex = server.client(world.alex.token);
   expect_all_kept(load, alex, database);
+  expect_sound(embedded_url(server));
 }
 
 TEST(Crash, TestKillPostgresUnderLoad) {
@@ -99,6 +101,7 @@ TEST(Crash, TestKillPostgresUnderLoad) {
   Sql database(embedded_url(server));
   Client alex = server.client(world.alex.token);
   expect_all_kept(load, alex, database);
+  expect_sound(embedded_url(server));
   EXPECT_EQ(alex.get("/readyz").status, 200);
 }
 
@@ -139,6 +142,7 @@ TEST(Crash, DrainUnderLoadLosesNoAcknowledgedAnswer) {
   server.start();
   Client alex = server.client(world.alex.token);
   expect_all_kept(load, alex, database);
+  expect_sound(url);
 }
 
 } // namespace

@@ -91,14 +91,14 @@ RunnerProcess::~RunnerProcess() {
 }
 
 void RunnerProcess::start() {
-  Command command{options_.crash_at.empty() && options_.stop_at.empty() ? CLEAT_RUNNER : CLEAT_RUNNER_CRASHING,
-                  {},
-                  {},
-                  folder_.path() / "runner.log"};
+  const bool crashing = options_.crashing || !options_.crash_at.empty() || !options_.stop_at.empty();
+  Command command{crashing ? CLEAT_RUNNER_CRASHING : CLEAT_RUNNER, {}, {}, folder_.path() / "runner.log"};
   command.arguments = {"--server",     server_,
                        "--token-file", (folder_.path() / "token").string(),
                        "--state",      (folder_.path() / "state").string(),
                        "--config",     (folder_.path() / "config.toml").string()};
+  if (crashing)
+    command.environment.emplace("CLEAT_RUNNER_CRASH_BY", (folder_.path() / "crash").string());
   if (!options_.crash_at.empty())
     command.environment.emplace("CLEAT_RUNNER_CRASH_AT", options_.crash_at);
   if (!options_.stop_at.empty())
@@ -118,6 +118,18 @@ void RunnerProcess::wait_for_standstill() const {
       throw std::runtime_error("cleat-runner does not come to its point:\n" + output());
     std::this_thread::sleep_for(look_pause); // the kernel announces a stop to the parent alone, and only once
   }
+}
+
+void RunnerProcess::die_at(const std::string& point) {
+  write_file(folder_.path() / "crash.new", point + "\n");
+  std::filesystem::rename(folder_.path() / "crash.new", folder_.path() / "crash"); // read whole or not at all
+}
+
+void RunnerProcess::await_death() {
+  const int status = wait();
+  std::filesystem::remove(folder_.path() / "crash");
+  if (status != 128 + SIGKILL)
+    throw std::runtime_error("cleat-runner does not come to its crash point:\n" + output());
 }
 
 int RunnerProcess::stop() {
@@ -239,6 +251,19 @@ Json await_container(Client& client, const std::string& container, const std::st
 std::string live_session(Client& client, const std::string& container) {
   await_container(client, container, "idle");
   return made(start_agent(client, container, 20))["session_id"].string();
+}
+
+std::string live_session_for_certain(Client& client, const std::string& container) {
+  const auto deadline = Clock::now() + patience;
+  for (;;) {
+    await_container(client, container, "idle");
+    const auto started = start_agent(client, container, 20);
+    if (started.status == 201)
+      return started.json()["session_id"].string();
+    if (Clock::now() > deadline)
+      throw std::runtime_error("no agent starts: " + started.body);
+    std::this_thread::sleep_for(look_pause); // as Retry-After says, nobody tells when
+  }
 }
 
 void await_line(Client& client, const std::string& session, const std::string& line) {

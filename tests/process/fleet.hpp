@@ -43,6 +43,8 @@ struct RunnerOptions {
   std::string toml = {};
   /// `cleat-runner-crashing` ends itself at the point that CLEAT_RUNNER_CRASH_AT names.
   std::string crash_at = {};
+  /// `cleat-runner-crashing`, which ends itself where `die_at` says, in every process.
+  bool crashing = false;
   /// It stands still there (SIGSTOP) until somebody lets it go on.
   std::string stop_at = {};
 };
@@ -64,6 +66,10 @@ public:
   int stop();
   /// SIGKILL; returns once the process is gone.
   void kill();
+  /// From now on `cleat-runner-crashing` dies at this point, `POINT` or `POINT:N` for the Nth time.
+  void die_at(const std::string& point);
+  /// Waits until it has died at its point; throws when it does not.
+  void await_death();
   /// Waits until the process stands still at its point.
   void wait_for_standstill() const;
   /// Waits until the process has ended by itself.
@@ -105,6 +111,8 @@ std::vector<std::string> transcript_of(Client& client, const std::string& sessio
 Json await_container(Client& client, const std::string& container, const std::string& state);
 /// Starts an agent, waits for its promotion, and gives the session; throws when it was refused.
 std::string live_session(Client& client, const std::string& container);
+/// The same after a server has died: what it wrote down and never sent has failed and may be tried again.
+std::string live_session_for_certain(Client& client, const std::string& container);
 /// Waits until the transcript has this line.
 void await_line(Client& client, const std::string& session, const std::string& line);
 

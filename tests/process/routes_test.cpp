@@ -148,6 +148,8 @@ constexpr const char* the_agent = "an agent with trigger";
 
 class EveryRoute : public WorldSuite {
 protected:
+  static void TearDownTestSuite() { end_unchecked(); }
+
   EveryRoute() {
     // The principal that paths name; everybody else is a stranger to it.
     subject = world.person("human", "Subject");

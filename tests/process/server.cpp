@@ -57,7 +57,10 @@ Endpoint endpoint_of(const std::string& url, const std::string& authority) {
 } // namespace
 
 Server::Server(ServerOptions options) : options_(std::move(options)) {
-  start();
+  if (options_.first_start_dies_at.empty())
+    start();
+  else
+    start_until_death(options_.first_start_dies_at);
 }
 
 Server::~Server() {
@@ -69,6 +72,16 @@ Server::~Server() {
 }
 
 void Server::start() {
+  launch({});
+  wait_until_ready();
+}
+
+void Server::start_until_death(const std::string& point) {
+  launch(point);
+  await_death();
+}
+
+void Server::launch(const std::string& dies_at) {
   Command command{
     CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0", "--runner", runner_address_}, {}, {}};
   // A test is one principal that asks as fast as it can.
@@ -80,12 +93,17 @@ void Server::start() {
     command.arguments.insert(command.arguments.end(), {"--database-url", options_.database_url});
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(), options_.arguments.end());
   command.environment = options_.environment;
+  if (options_.crashing) {
+    command.program = CLEAT_CLEATD_CRASHING;
+    command.environment["CLEAT_SERVER_CRASH_BY"] = crash_file();
+  }
+  if (!dies_at.empty())
+    command.environment["CLEAT_SERVER_CRASH_AT"] = dies_at;
   command.output = folder_.path() / "output.log";
   if (!options_.through.empty())
     command = through(options_.through, std::move(command));
   printed_before_ = output().size();
   child_ = std::make_unique<Child>(command);
-  wait_until_ready();
 }
 
 void Server::wait_until_ready() {
@@ -104,6 +122,19 @@ void Server::wait_until_ready() {
     if (!watch.wait(*child_, deadline))
       throw std::runtime_error("cleatd did not become ready:\n" + output());
   }
+}
+
+void Server::die_at(const std::string& point) {
+  const auto draft = folder_.path() / "crash.new";
+  write_file(draft, point + "\n");
+  std::filesystem::rename(draft, crash_file()); // so that it is read whole or not at all
+}
+
+void Server::await_death() {
+  const auto status = child_->wait(stop_patience);
+  std::filesystem::remove(crash_file());
+  if (status != 128 + SIGKILL || output().find("crash point ", printed_before_) == std::string::npos)
+    throw std::runtime_error("cleatd does not come to its crash point:\n" + output());
 }
 
 int Server::stop() {

@@ -21,6 +21,10 @@ struct ServerOptions {
   std::string authority = {};
   /// A program with arguments that becomes what follows them; empty: the server is started directly.
   std::vector<std::string> through = {};
+  /// `cleatd-crashing`, which dies where `die_at` says.
+  bool crashing = false;
+  /// The point at which the first start of `cleatd-crashing` dies: the server is not there until it is started again.
+  std::string first_start_dies_at = {};
 };
 
 /// A `cleatd` process over a data folder of its own, on a free port of the loopback.
@@ -38,11 +42,20 @@ public:
   /// Starts the server again over the same folder, after `stop` or `kill`.
   void start();
 
+  /// Starts `cleatd-crashing`, which dies at this point of its start or later, without anybody's doing.
+  void start_until_death(const std::string& point);
+
   /// SIGTERM; answers the exit status once the process is gone.
   int stop();
 
   /// SIGKILL; returns once the process is gone.
   void kill();
+
+  /// From now on `cleatd-crashing` dies at this point, `POINT` or `POINT:N` for the Nth time that it comes by.
+  void die_at(const std::string& point);
+
+  /// Waits until it has died at its point; throws when it does not. It can be started again then.
+  void await_death();
 
   /// The running process.
   [[nodiscard]] Child& process() { return *child_; }
@@ -62,6 +75,8 @@ public:
   [[nodiscard]] Client client(const std::string& token) const { return {endpoint_, token}; }
 
 private:
+  [[nodiscard]] std::filesystem::path crash_file() const { return folder_.path() / "crash"; }
+  void launch(const std::string& dies_at);
   void wait_until_ready();
 
   ServerOptions options_;

@@ -66,6 +66,11 @@ Place World::channel(const std::string& name, const Actor& operator_agent) {
   return {channel["id"].string(), channel["main_thread_id"].string(), operator_agent.id};
 }
 
+void World::move_to(const Endpoint& endpoint) {
+  endpoint_ = endpoint;
+  owner_client_ = Client(endpoint_, owner.token);
+}
+
 std::string World::thread(const Place& place) {
   const auto body = Object().text("title", "A question").text("operator_agent_id", place.operator_agent).str();
   return made(owner_client_.post("/v1/channels/" + place.channel + "/threads", body))["id"].string();

@@ -56,6 +56,9 @@ public:
   /// A connection for an actor.
   [[nodiscard]] Client as(const Actor& actor) const { return {endpoint_, actor.token}; }
 
+  /// From now on the server is there.
+  void move_to(const Endpoint& endpoint);
+
   /// Makes an ordinary thread in a channel, worked in by the channel's operator, and answers its id.
   std::string thread(const Place& place);
 
