@@ -16,7 +16,14 @@ const std::vector<std::string> quick{"--set", "database.connect_timeout_s=1",
                                      "--set", "database.resolve_timeout_s=3",
                                      "--set", "database.request_timeout_s=6",
                                      "--set", "runs.lease_s=600",
-                                     "--set", "log.level=warn"};
+                                     "--set", "log.level=warn",
+                                     "--set", "runner.ask_after_ms=200",
+                                     "--set", "runner.watch_ms=50",
+                                     "--set", "nodes.heartbeat_ms=100",
+                                     "--set", "nodes.timeout_s=1",
+                                     "--set", "runner.heartbeat_ms=200",
+                                     "--set", "runner.timeout_s=5",
+                                     "--set", "runner.reconnect_grace_s=60"};
 
 ServerOptions through_network(const CuttingProxy& network) {
   return {"postgresql:///cleat?host=" + network.folder().string() + "&user=cleat", quick};
