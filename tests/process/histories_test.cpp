@@ -121,29 +121,33 @@ private:
   std::optional<std::int64_t> version_;
 };
 
-class Histories : public testing::Test {
-protected:
-  static void SetUpTestSuite() { stage_ = std::make_unique<Stage>(); }
-  static void TearDownTestSuite() { stage_.reset(); }
+/// The people and the groups of one history.
+class Scene {
+public:
+  /// Makes everything anew; throws when a server refuses a step.
+  Scene(const Server& server, Recorder& recorder, std::uint64_t seed) : world(server) {
+    const std::string name = "history-" + std::to_string(seed);
+    groups = {group(name + "-a", 1, 4), group(name + "-b", 2, 4), group(name + "-c", 3, 4), group(name + "-d", 2, 2)};
+    begin_run(server, groups.back(), recorder, seed % 2 == 0);
+  }
 
-  static Stage& stage() { return *stage_; }
+  World world;
+  std::vector<Group> groups;
 
-  /// A thread with as many references as `references` and others.
-  Group group(const std::string& name, int threads, int references, int people) {
-    Group made;
+private:
+  /// Threads that share two references.
+  Group group(const std::string& name, int threads, int people) {
+    Group made{{}, {name + "-0", name + "-1"}, people};
     for (int i = 0; i < threads; ++i)
       made.threads.push_back(world.thread(world.support));
-    for (int i = 0; i < references; ++i)
-      made.references.push_back(name + "-" + std::to_string(i));
-    made.people = people;
     return made;
   }
 
   /// Begins a run in the group's last thread, with or without a session.
-  void begin_run(Group& where, Recorder& recorder, bool with_reference) {
+  void begin_run(const Server& server, Group& where, Recorder& recorder, bool with_reference) const {
     where.reported = where.threads.back();
-    Client alex = stage().first.client(world.alex.token);
-    Adapter lotse(stage().first.client(world.lotse.token));
+    Client alex = server.client(world.alex.token);
+    Adapter lotse(server.client(world.lotse.token));
     const std::string run = triggered(alex, where.reported);
     SessionOperation start;
     start.verb = SessionVerb::start;
@@ -151,37 +155,55 @@ protected:
     start.reference = with_reference ? where.references.front() : "";
     start.number = recorder.number();
     const linear::Moment invoked = moment_now();
-    ASSERT_EQ(lotse.start(run, start.reference).status, 200);
+    if (lotse.start(run, start.reference).status != 200)
+      throw std::runtime_error("a run does not start");
     recorder.add({start, invoked, moment_now()});
   }
+};
+
+class Histories : public testing::Test {
+protected:
+  static void SetUpTestSuite() { stage_ = std::make_unique<Stage>(); }
+  static void TearDownTestSuite() { stage_.reset(); }
+
+  static Stage& stage() { return *stage_; }
 
   /// Plays one history and judges it.
-  void play(std::uint64_t seed);
+  static void play(std::uint64_t seed);
 
-  World world{stage().first};
   inline static int histories_ = 0;
   inline static std::size_t operations_ = 0;
   inline static std::size_t lost_ = 0;
   inline static std::size_t parts_ = 0;
 
 private:
-  void work(std::vector<Group>& groups, Recorder& recorder, std::uint64_t seed);
+  static void work(const Scene& scene, Recorder& recorder, std::uint64_t seed);
   static void judge(const linear::SessionHistory& history, std::uint64_t seed);
 
   inline static std::unique_ptr<Stage> stage_;
 };
 
 void Histories::play(std::uint64_t seed) {
-  Recorder recorder;
-  const std::string name = "history-" + std::to_string(seed);
-  std::vector<Group> groups{group(name + "-a", 1, 2, 4), group(name + "-b", 2, 2, 4), group(name + "-c", 3, 2, 4),
-                            group(name + "-d", 2, 2, 2)};
-  begin_run(groups.back(), recorder, seed % 2 == 0);
-  work(groups, recorder, seed);
-  judge(recorder.history(), seed);
+  // After the faults of the history before, a server may say for a moment that its database is away.
+  const auto deadline = Clock::now() + std::chrono::seconds{30};
+  std::unique_ptr<Recorder> recorder;
+  std::unique_ptr<Scene> scene;
+  while (!scene) {
+    try {
+      recorder = std::make_unique<Recorder>();
+      scene = std::make_unique<Scene>(stage().first, *recorder, seed);
+    } catch (const std::exception&) {
+      if (Clock::now() > deadline)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds{100}); // nobody announces that it is back
+    }
+  }
+  work(*scene, *recorder, seed);
+  judge(recorder->history(), seed);
 }
 
-void Histories::work(std::vector<Group>& groups, Recorder& recorder, std::uint64_t seed) {
+void Histories::work(const Scene& scene, Recorder& recorder, std::uint64_t seed) {
+  const World& world = scene.world;
   std::atomic<bool> ends = false;
   std::vector<std::jthread> threads;
   std::mutex mutex;
@@ -197,7 +219,7 @@ void Histories::work(std::vector<Group>& groups, Recorder& recorder, std::uint64
       }
     });
   };
-  for (const Group& group : groups) {
+  for (const Group& group : scene.groups) {
     for (int i = 0; i < group.people; ++i)
       employ(group, world.alex, &Worker::human_step);
     for (int i = 0; i < 2 && !group.reported.empty(); ++i)
@@ -215,7 +237,7 @@ void Histories::work(std::vector<Group>& groups, Recorder& recorder, std::uint64
     ADD_FAILURE() << failure;
   // In the end everybody looks, so that whatever was acknowledged and is gone is missed.
   Caller last(stage().whereabouts, 0, world.alex.token, seed);
-  for (const Group& group : groups)
+  for (const Group& group : scene.groups)
     for (const std::string& thread : group.threads) {
       SessionOperation look;
       look.thread = thread;
