@@ -203,47 +203,63 @@ private:
   int handle_number_ = 0;
 };
 
+std::int64_t from_environment(const char* name, std::int64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoll(text);
+}
+
+/// A Runner with containers of its own, behind a balancer.
+struct Yard {
+  Yard(Client& owner, const Actor& actor, const Server& server)
+    : workshop(owner, actor, 3), balancer(server.runner_address()), runner(balancer.address(), workshop) {
+    await_container(owner, workshop.box(), "idle");
+  }
+
+  Workshop workshop;
+  Forwarder balancer;
+  RunnerProcess runner;
+};
+
 class ContainerHistories : public testing::Test {
 protected:
+  /// Plays histories of containers for a while and judges them.
+  void play(std::uint64_t seed, Clock::time_point deadline);
   /// Callers at every container, and harm.
-  void work(std::vector<Logbook>& books, std::uint64_t seed);
-  void strike(std::mt19937_64& random, Nemesis& nemesis);
+  void work(Yard& yard, std::vector<Logbook>& books, std::uint64_t seed, Clock::time_point deadline);
+  void strike(Yard& yard, std::mt19937_64& random, Nemesis& nemesis);
   void judge(const Logbook& book, std::uint64_t seed);
 
   Stage stage;
   World world{stage.first};
-  Client owner = stage.first.client(world.owner.token);
-  Workshop workshop{owner, world.alex, 3};
-  Forwarder balancer{stage.first.runner_address()};
-  RunnerProcess runner{balancer.address(), workshop};
   std::map<std::string, int> strikes;
+  int histories = 0;
   std::size_t operations = 0;
 };
 
-void ContainerHistories::strike(std::mt19937_64& random, Nemesis& nemesis) {
+void ContainerHistories::strike(Yard& yard, std::mt19937_64& random, Nemesis& nemesis) {
   const auto lot = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
   const auto last = [&] { std::this_thread::sleep_for(std::chrono::milliseconds(100 + lot(900))); };
   switch (lot(4)) {
     case 0:
       ++strikes["cut connection of the Runner"];
-      balancer.move_to(stage.first.runner_address());
+      yard.balancer.move_to(stage.first.runner_address());
       return last();
     case 1:
       ++strikes["Runner at the other server"];
-      balancer.move_to(stage.second.runner_address());
+      yard.balancer.move_to(stage.second.runner_address());
       last();
-      return balancer.move_to(stage.first.runner_address());
+      return yard.balancer.move_to(stage.first.runner_address());
     case 2:
       ++strikes["stopped Runner"];
-      runner.process().signal(SIGSTOP);
+      yard.runner.process().signal(SIGSTOP);
       last();
-      return runner.process().signal(SIGCONT);
+      return yard.runner.process().signal(SIGCONT);
     default:
       return nemesis.strike();
   }
 }
 
-void ContainerHistories::work(std::vector<Logbook>& books, std::uint64_t seed) {
+void ContainerHistories::work(Yard& yard, std::vector<Logbook>& books, std::uint64_t seed, Clock::time_point deadline) {
   std::atomic<bool> ends = false;
   std::mutex mutex;
   std::vector<std::jthread> threads;
@@ -251,20 +267,18 @@ void ContainerHistories::work(std::vector<Logbook>& books, std::uint64_t seed) {
     for (std::uint64_t who = 0; who < 3; ++who)
       threads.emplace_back([&, i, who] {
         try {
-          Tenant(workshop.containers[i], books[i], stage.whereabouts, world.alex.token, seed * 100 + i * 10 + who)
+          Tenant(yard.workshop.containers[i], books[i], stage.whereabouts, world.alex.token, seed * 100 + i * 10 + who)
             .run(ends);
         } catch (const std::exception& error) {
           const std::lock_guard lock(mutex);
           ADD_FAILURE() << error.what();
         }
       });
-  const char* const text = std::getenv("CLEAT_HISTORIES_SECONDS");
-  const auto deadline = Clock::now() + std::chrono::seconds(text == nullptr ? 10 : std::stoll(text));
   std::mt19937_64 random(seed);
   Nemesis nemesis(stage, seed);
   while (Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds{200}); // work in peace between two faults
-    strike(random, nemesis);
+    strike(yard, random, nemesis);
   }
   ends = true;
 }
@@ -272,6 +286,7 @@ void ContainerHistories::work(std::vector<Logbook>& books, std::uint64_t seed) {
 void ContainerHistories::judge(const Logbook& book, std::uint64_t seed) {
   const ContainerHistory history = book.history();
   operations += history.size();
+  ++histories;
   const auto verdict = linear::check<linear::ContainerModel>(history, {});
   EXPECT_EQ(verdict.answered, linear::Answered::linearizable)
     << "seed " << seed << ", " << verdict.steps << " steps. " << linear::explain(history)
@@ -279,22 +294,42 @@ void ContainerHistories::judge(const Logbook& book, std::uint64_t seed) {
     << " cleat_process_tests --gtest_filter='ContainerHistories.*'";
 }
 
-TEST_F(ContainerHistories, AreLinearizable) {
-  const char* const text = std::getenv("CLEAT_HISTORIES_SEED");
-  const std::uint64_t seed = text == nullptr ? 1 : std::stoull(text);
-  await_container(owner, workshop.box(), "idle");
-  std::vector<Logbook> books(workshop.containers.size());
-  work(books, seed);
+void ContainerHistories::play(std::uint64_t seed, Clock::time_point deadline) {
+  // After the faults of the histories before, a server may say for a moment that its database is away.
+  const auto patience = Clock::now() + std::chrono::seconds{30};
+  std::unique_ptr<Yard> yard;
+  while (!yard) {
+    try {
+      Client owner = stage.first.client(world.owner.token);
+      yard = std::make_unique<Yard>(owner, world.alex, stage.first);
+    } catch (const std::exception&) {
+      if (Clock::now() > patience)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds{100}); // nobody announces that it is back
+    }
+  }
+  std::vector<Logbook> books(yard->workshop.containers.size());
+  work(*yard, books, seed, deadline);
   // In the end everybody looks, once the Runner is there again.
   for (std::size_t i = 0; i < books.size(); ++i) {
-    Tenant last(workshop.containers[i], books[i], stage.whereabouts, world.alex.token, seed);
-    const auto deadline = Clock::now() + std::chrono::seconds{30};
+    Tenant last(yard->workshop.containers[i], books[i], stage.whereabouts, world.alex.token, seed);
+    const auto end = Clock::now() + std::chrono::seconds{30};
     while (!last.look())
-      ASSERT_LT(Clock::now(), deadline) << "the container is not seen again";
+      ASSERT_LT(Clock::now(), end) << "the container is not seen again";
   }
   for (const Logbook& book : books)
     judge(book, seed);
-  std::cout << books.size() << " histories of containers, " << operations << " moments\n";
+}
+
+TEST_F(ContainerHistories, AreLinearizable) {
+  // The work of a checker grows with the length of a history, so the long mode plays more of them and not longer ones.
+  constexpr std::chrono::seconds length{10};
+  const auto end = Clock::now() + std::chrono::seconds(from_environment("CLEAT_HISTORIES_SECONDS", 10));
+  auto seed = static_cast<std::uint64_t>(from_environment("CLEAT_HISTORIES_SEED", 1));
+  do {
+    play(seed++, std::min(end, Clock::now() + length));
+  } while (Clock::now() < end && !HasFailure());
+  std::cout << histories << " histories of containers, " << operations << " moments\n";
   for (const auto& [name, count] : strikes)
     std::cout << "  " << count << " x " << name << "\n";
   for (const auto& [name, count] : Nemesis::strikes())
