@@ -190,7 +190,7 @@ private:
 
 void Histories::play(std::uint64_t seed) {
   // After the faults of the history before, a server may say for a moment that its database is away.
-  const auto deadline = Clock::now() + std::chrono::seconds{30};
+  const auto deadline = Clock::now() + std::chrono::minutes{2};
   std::unique_ptr<Recorder> recorder;
   std::unique_ptr<Scene> scene;
   while (!scene) {

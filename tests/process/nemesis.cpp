@@ -11,10 +11,10 @@ namespace cleat::test {
 namespace {
 
 /// Spans that fit into a history of some seconds.
-const std::vector<std::string> quick{"--set", "database.connect_timeout_s=1",
-                                     "--set", "database.statement_timeout_s=2",
-                                     "--set", "database.resolve_timeout_s=3",
-                                     "--set", "database.request_timeout_s=6",
+const std::vector<std::string> quick{"--set", "database.connect_timeout_s=3",
+                                     "--set", "database.statement_timeout_s=4",
+                                     "--set", "database.resolve_timeout_s=5",
+                                     "--set", "database.request_timeout_s=12",
                                      "--set", "runs.lease_s=600",
                                      "--set", "log.level=warn",
                                      "--set", "runner.ask_after_ms=200",
