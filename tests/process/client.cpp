@@ -11,9 +11,6 @@
 namespace cleat::test {
 namespace {
 
-/// Long enough for a loaded machine, short enough to notice a server that hangs.
-constexpr time_t patience_s = 60;
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -40,7 +37,7 @@ Headers Response::uniform_headers() const {
   return result;
 }
 
-Client::Client(Endpoint endpoint, std::string token)
+Client::Client(Endpoint endpoint, std::string token, std::chrono::milliseconds patience)
   : endpoint_(std::move(endpoint)),
     token_(std::move(token)),
     http_(std::make_unique<httplib::Client>((endpoint_.authority.empty() ? "http://" : "https://") + endpoint_.host +
@@ -49,9 +46,9 @@ Client::Client(Endpoint endpoint, std::string token)
     http_->set_ca_cert_path(endpoint_.authority.c_str());
   http_->set_keep_alive(true);
   http_->set_tcp_nodelay(true);
-  http_->set_connection_timeout(patience_s);
-  http_->set_read_timeout(patience_s);
-  http_->set_write_timeout(patience_s);
+  http_->set_connection_timeout(patience);
+  http_->set_read_timeout(patience);
+  http_->set_write_timeout(patience);
 }
 
 Client::~Client() = default;
@@ -73,6 +70,7 @@ std::optional<Response> Client::send(const std::string& method, const std::strin
   for (const auto& [name, value] : headers)
     request.headers.emplace(name, value);
   const auto result = http_->send(request);
+  may_have_arrived_ = result.error() != httplib::Error::Connection;
   if (!result)
     return std::nullopt;
   Response response{result->status, result->body, {}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,8 +50,9 @@ struct Response {
 /// `docs/openapi.yaml`.
 class Client {
 public:
-  /// An empty token sends no Authorization.
-  Client(Endpoint endpoint, std::string token);
+  /// An empty token sends no Authorization. `patience` is for each step of a request; by default it is long enough for
+  /// a loaded machine, and short enough to notice a server that hangs.
+  Client(Endpoint endpoint, std::string token, std::chrono::milliseconds patience = std::chrono::seconds{60});
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
@@ -70,6 +72,9 @@ public:
   std::optional<Response> send(const std::string& method, const std::string& path,
                                const std::optional<std::string>& body = std::nullopt, const Headers& headers = {});
 
+  /// Whether the last request without an answer may have reached a server: false when there was nobody to connect to.
+  [[nodiscard]] bool may_have_arrived() const { return may_have_arrived_; }
+
 private:
   Response expect(const std::string& method, const std::string& path, const std::optional<std::string>& body,
                   const Headers& headers);
@@ -77,6 +82,7 @@ private:
   Endpoint endpoint_;
   std::string token_;
   std::unique_ptr<httplib::Client> http_;
+  bool may_have_arrived_ = true;
 };
 
 } // namespace cleat::test

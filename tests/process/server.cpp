@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 
 #include <poll.h>
@@ -82,8 +83,12 @@ void Server::start_until_death(const std::string& point) {
 }
 
 void Server::launch(const std::string& dies_at) {
-  Command command{
-    CLEAT_CLEATD, {"--data", folder_.path().string(), "--http", "127.0.0.1:0", "--runner", runner_address_}, {}, {}};
+  // tests/linear/mutants plays histories against servers that lack a guard.
+  const char* const mutant = std::getenv("CLEAT_TEST_CLEATD");
+  Command command{mutant == nullptr ? CLEAT_CLEATD : mutant,
+                  {"--data", folder_.path().string(), "--http", "127.0.0.1:0", "--runner", runner_address_},
+                  {},
+                  {}};
   // A test is one principal that asks as fast as it can.
   for (const auto* rate : {"read", "trigger", "agent_runtime", "admin"})
     command.arguments.insert(command.arguments.end(), {"--set", "rate." + std::string(rate) + "_per_s=1000000"});

@@ -144,8 +144,8 @@ CuttingProxy::CuttingProxy(std::filesystem::path server_socket) : server_socket_
 }
 
 CuttingProxy::~CuttingProxy() {
-  const std::uint64_t one = 1;
-  (void)!::write(wake_, &one, sizeof(one));
+  ends_ = true;
+  wake();
   thread_.join();
   links_.clear();
   ::close(listener_);
@@ -166,6 +166,33 @@ void CuttingProxy::refuse_connections(bool refuse) {
   refuse_ = refuse;
 }
 
+void CuttingProxy::cut_all() {
+  cut_all_ = true;
+  wake();
+}
+
+void CuttingProxy::hold(bool held) {
+  held_ = held;
+  wake();
+}
+
+void CuttingProxy::delay(std::chrono::milliseconds span) {
+  delay_ms_ = static_cast<int>(span.count());
+}
+
+void CuttingProxy::wake() const {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_, &one, sizeof(one));
+}
+
+bool CuttingProxy::obey() {
+  std::uint64_t count = 0;
+  (void)!::read(wake_, &count, sizeof(count));
+  if (cut_all_.exchange(false))
+    links_.clear();
+  return !ends_;
+}
+
 bool CuttingProxy::wait_for_cuts(int count) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, std::chrono::minutes{1}, [&] { return cuts_ >= count; });
@@ -175,15 +202,25 @@ void CuttingProxy::run() {
   for (;;) {
     std::vector<pollfd> polled{{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
     std::vector<int> owners;
+    if (held_)
+      polled.pop_back(); // only what is asked for is heard
     for (const auto& [client, link] : links_) {
+      if (held_)
+        break;
       polled.push_back({link->client, POLLIN, 0});
       polled.push_back({link->server, POLLIN, 0});
       owners.push_back(client);
     }
     if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
       return;
-    if (polled[0].revents != 0)
-      return;
+    // What has happened meanwhile is passed on after the delay; what was asked for is done at once.
+    if (polled[0].revents == 0 && delay_ms_ > 0)
+      ::poll(polled.data(), 1, delay_ms_);
+    if (polled[0].revents != 0) {
+      if (!obey())
+        return;
+      continue;
+    }
     for (std::size_t i = 0; i < owners.size(); ++i) {
       Link& link = *links_.at(owners[i]);
       const bool stays =
@@ -191,7 +228,7 @@ void CuttingProxy::run() {
       if (!stays)
         links_.erase(owners[i]);
     }
-    if (polled[1].revents != 0)
+    if (polled.size() > 1 && polled[1].revents != 0)
       accept_client();
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <map>
@@ -19,7 +20,7 @@ enum class Loss {
 };
 
 /// Stands between a client of PostgreSQL and the server's Unix socket, and cuts connections at the one moment
-/// that is hard to hit otherwise: around COMMIT.
+/// that is hard to hit otherwise: around COMMIT. It can also be a network that is slow or has fallen silent.
 class CuttingProxy {
 public:
   /// Listens in an own folder below /tmp for clients of the server at `server_socket`.
@@ -38,6 +39,16 @@ public:
   /// Whether new connections are closed at once, as if the server were gone.
   void refuse_connections(bool refuse);
 
+  /// Cuts every connection that is open.
+  void cut_all();
+
+  /// Whether everything stands still: connections stay open, and nothing passes, not even the news that one end is
+  /// gone.
+  void hold(bool held);
+
+  /// How long everything that passes takes from now on.
+  void delay(std::chrono::milliseconds span);
+
   /// Returns once `count` connections have been cut since the start. False when that takes over a minute.
   bool wait_for_cuts(int count);
 
@@ -45,6 +56,10 @@ private:
   struct Link;
 
   void run();
+  /// Tells the thread that something has been asked for.
+  void wake() const;
+  /// Does what was asked for; false when that was to end.
+  bool obey();
   void accept_client();
   /// Each answers whether the link stays.
   bool pump_client(Link& link);
@@ -57,6 +72,10 @@ private:
   int wake_ = -1;
   std::atomic<Loss> next_loss_ = Loss::nothing;
   std::atomic<bool> refuse_ = false;
+  std::atomic<bool> ends_ = false;
+  std::atomic<bool> cut_all_ = false;
+  std::atomic<bool> held_ = false;
+  std::atomic<int> delay_ms_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   int cuts_ = 0;

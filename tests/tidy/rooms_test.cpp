@@ -18,8 +18,8 @@ using Names = std::set<std::string>;
 /// whole-process tests, the load generator and the Runner see the server from
 /// outside.
 std::string place_of(const std::string& path) {
-  for (const char* narrow : {"actors/rules/", "storage/pg/", "apps/cleat-load/", "apps/cleat-runner/", "tests/process/",
-                             "tests/support/", "tests/tidy/"})
+  for (const char* narrow : {"actors/rules/", "storage/pg/", "apps/cleat-load/", "apps/cleat-runner/", "tests/linear/",
+                             "tests/process/", "tests/support/", "tests/tidy/"})
     if (path.starts_with(narrow))
       return std::string(narrow).substr(0, std::string(narrow).size() - 1);
   return path.substr(0, path.find('/'));
@@ -42,7 +42,8 @@ const std::map<std::string, Names>& visible() {
      {"base", "protocol", "storage", "storage/pg", "actors", "actors/rules", "http", "apps", "apps/cleat-load",
       "apps/cleat-runner", "generated", "tests/support"}},
     {"tests/support", {}},
-    {"tests/process", {"tests/support"}},
+    {"tests/linear", {}},
+    {"tests/process", {"tests/linear", "tests/support"}},
     {"tests/tidy", {}},
   };
   return map;
@@ -100,8 +101,8 @@ TEST(Rooms, OurIncludesNameAFileFromTheRoot) {
 }
 
 TEST(Rooms, CafIsSeenOnlyWhereActorsAre) {
-  const Names without{"base",          "protocol",      "actors/rules", "storage/pg", "apps/cleat-runner",
-                      "tests/process", "tests/support", "tests/tidy"};
+  const Names without{"base",         "protocol",      "actors/rules",  "storage/pg", "apps/cleat-runner",
+                      "tests/linear", "tests/process", "tests/support", "tests/tidy"};
   Report report;
   for (const auto* file : sources()) {
     if (!without.contains(place_of(file->path)))
@@ -129,7 +130,7 @@ const std::map<std::string, Names>& users_of_libraries() {
     {"CLI/", {"apps", "apps/cleat-load", "apps/cleat-runner"}},
     {"yaml-cpp/", {"http", "tests", "tests/process"}},
     {"rapidcheck", {"tests"}},
-    {"gtest/", {"tests", "tests/process", "tests/support", "tests/tidy"}},
+    {"gtest/", {"tests", "tests/linear", "tests/process", "tests/support", "tests/tidy"}},
   };
   return map;
 }
