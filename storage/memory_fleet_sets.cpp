@@ -60,7 +60,7 @@ auto identity_of(const Binding& row) {
 
 /// Whether the row in the table is the one that `row` was made from.
 template <class Table, class Key, class Row>
-bool follows(const Table& table, const Key& key, const Row& row) {
+bool follows_as_the_same(const Table& table, const Key& key, const Row& row) {
   const auto found = table.find(key);
   return found != table.end() && found->second.version == row.version - 1 &&
          identity_of(found->second) == identity_of(row);
@@ -125,7 +125,7 @@ void MemoryFleet::update_operations(MemoryChange& change, const Decision& decisi
   for (const auto* update : writes_of<fleet::UpdateOperation>(decision)) {
     if (update->row.in_flight() != in_flight)
       continue;
-    if (!follows(rows_.operations, update->row.id, update->row)) {
+    if (!follows_as_the_same(rows_.operations, update->row.id, update->row)) {
       verdict.refuse(CommitOutcome::stale);
       continue;
     }
@@ -153,7 +153,7 @@ void MemoryFleet::update_bindings(MemoryChange& change, const Decision& decision
   for (const auto* update : writes_of<fleet::UpdateBinding>(decision)) {
     if ((update->row.state == BindingState::live) != live)
       continue;
-    if (!follows(rows_.bindings, update->row.session_id, update->row)) {
+    if (!follows_as_the_same(rows_.bindings, update->row.session_id, update->row)) {
       verdict.refuse(CommitOutcome::stale);
       continue;
     }

@@ -85,6 +85,17 @@ private:
   std::vector<Handler> handlers_;
 };
 
+/// A handler that reads the only row of a result, if there is one, into `target`.
+template <class Row, class Read>
+Pipeline::Handler one_row(std::optional<Row>& target, Read read) {
+  return [&target, read](const Result& result) {
+    if (result.rows() == 0)
+      return;
+    RowReader in(result, 0);
+    target = read(in);
+  };
+}
+
 /// One statement, one round trip.
 Result execute(Connection& connection, const Statement& statement, const Params& params = {});
 

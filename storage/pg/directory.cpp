@@ -34,17 +34,6 @@ Id least_id_of(Timestamp time) {
   return id;
 }
 
-/// A handler that reads the only row of a result, if there is one, into `target`.
-template <class Row, class Read>
-Pipeline::Handler one_row(std::optional<Row>& target, Read read) {
-  return [&target, read](const Result& result) {
-    if (result.rows() == 0)
-      return;
-    RowReader in(result, 0);
-    target = read(in);
-  };
-}
-
 /// The deepest resource that the question names by its own id; the thread of a run is only known to the database.
 std::optional<Id> deepest(const LoadDirectory& question) {
   if (question.run_id)

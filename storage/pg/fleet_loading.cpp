@@ -33,17 +33,6 @@ Pipeline::Handler into(Targets<Row> targets, Read read) {
   };
 }
 
-/// A handler that reads the only row of a result, if there is one, into `target`.
-template <class Row, class Read>
-Pipeline::Handler one_row(std::optional<Row>& target, Read read) {
-  return [&target, read](const Result& result) {
-    if (result.rows() == 0)
-      return;
-    RowReader in(result, 0);
-    target = read(in);
-  };
-}
-
 std::optional<std::string_view> text_of(const std::optional<std::string>& text) {
   return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }
