@@ -80,12 +80,14 @@ std::optional<State> reserve(State state, const ContainerOperation& operation) {
   return state;
 }
 
-std::optional<State> stop(State state, const ContainerOperation& operation) {
-  if ((state.live == operation.session) == operation.refused)
-    return std::nullopt;
-  if (!operation.refused)
-    state.stops.insert(operation.number);
-  return state;
+std::optional<State> stop(const State& state, const ContainerOperation& operation) {
+  if (operation.refused)
+    return state.live == operation.session ? std::nullopt : std::optional(state);
+  // Its caller may have the id from an answer that no history has, as from a look at a container without its Runner.
+  auto next = named(state, state.live, operation.session);
+  if (next)
+    next->stops.insert(operation.number);
+  return next;
 }
 
 std::optional<State> look(const State& state, const ContainerOperation& operation) {

@@ -78,6 +78,11 @@ TEST(Containers, AnAgentMayEndBeforeItsStopIsOver) {
   EXPECT_EQ(verdict(with(started(), {seen(14, 15, "stopping")})), bad) << "nobody stops it";
 }
 
+TEST(Containers, AStopMayBeTheFirstThatNamesItsSession) {
+  EXPECT_EQ(verdict({at(0, 1, Verb::reserve, 1), at(2, never, Verb::stopping, 2, "a"), seen(3, 4, "stopping", "a")}),
+            good);
+}
+
 TEST(Containers, AnIdIsNeverGivenTwice) {
   const auto stopped = with(started(), {at(12, 20, Verb::stopping, 2, "a"), at(12, 20, Verb::stopped, 2)});
   EXPECT_EQ(verdict(with(stopped, {at(21, 22, Verb::reserve, 3), at(23, 24, Verb::promoted, 3, "b")})), good);
