@@ -28,8 +28,10 @@ std::optional<Address> parse_address(std::string_view text) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed)
     host = host.substr(1, host.size() - 2);
-  const bool ambiguous = !bracketed && host.find_first_of("[]:") != std::string_view::npos;
-  if (!port || host.empty() || ambiguous)
+  // Brackets are for IPv6 and nothing else, so that an address has one spelling.
+  const bool wrong =
+    host.find_first_of("[]") != std::string_view::npos || (host.find(':') != std::string_view::npos) != bracketed;
+  if (!port || host.empty() || wrong)
     return std::nullopt;
   return Address{std::string(host), *port};
 }

@@ -57,6 +57,14 @@ std::string base64url_encode(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown)
+    if (static_cast<std::uint8_t>(c) < ' ' || c == '\x7f')
+      c = '?';
+  return shown;
+}
+
 std::optional<std::vector<std::uint8_t>> base64url_decode(std::string_view text) {
   if (text.size() % 4 == 1)
     return std::nullopt;

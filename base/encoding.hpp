@@ -22,6 +22,10 @@ bool equal_constant_time(const Digest& a, const Digest& b);
 /// Lower-case hexadecimal.
 std::string hex_encode(std::span<const std::uint8_t> bytes);
 
+/// The text with a question mark for every control character, so that a message about it is shown whole and moves
+/// nothing on a terminal.
+std::string printable(std::string_view text);
+
 /// Base64url without padding (RFC 4648 section 5).
 std::string base64url_encode(std::span<const std::uint8_t> bytes);
 

@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(CLEAT_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined or thread")
+set(CLEAT_FUZZ OFF CACHE BOOL "Whether tests/fuzz builds the fuzzers, which takes clang")
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
@@ -28,7 +29,13 @@ if(MOLD_PROGRAM AND NOT CLEAT_SANITIZE)
 endif()
 
 if(CLEAT_SANITIZE)
-  target_compile_options(cleat_options INTERFACE -fsanitize=${CLEAT_SANITIZE} -fno-omit-frame-pointer -O1)
+  # Whatever is found ends the program. The library's assertions find what sanitizers cannot see: a front() of nothing.
+  target_compile_options(cleat_options INTERFACE -fsanitize=${CLEAT_SANITIZE} -fno-sanitize-recover=all
+                                                 -fno-omit-frame-pointer -O1 -g1)
+  if(CLEAT_FUZZ)
+    target_compile_options(cleat_options INTERFACE "-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/tests/fuzz/ignorelist")
+  endif()
+  target_compile_definitions(cleat_options INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(cleat_options INTERFACE -fsanitize=${CLEAT_SANITIZE})
 endif()
 

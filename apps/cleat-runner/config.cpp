@@ -23,7 +23,7 @@ public:
 
   void text(const char* key, std::string& to) {
     if (const auto* node = take(key))
-      to = node->is_string() ? node->as_string()->get() : wrong(key, "a text");
+      to = text_of(*node, key, "a text");
   }
 
   void flag(const char* key, bool& to) {
@@ -50,7 +50,7 @@ public:
     if (!node->is_array())
       wrong(key, "a list of texts");
     for (const auto& entry : *node->as_array())
-      to.push_back(entry.is_string() ? entry.as_string()->get() : wrong(key, "a list of texts"));
+      to.push_back(text_of(entry, key, "a list of texts"));
   }
 
   void texts_by_name(const char* key, std::map<std::string, std::string>& to) {
@@ -58,7 +58,7 @@ public:
       if (!node->is_table())
         wrong(key, "a table of texts");
       for (const auto& [name, value] : *node->as_table())
-        to[std::string(name.str())] = value.is_string() ? value.as_string()->get() : wrong(key, "a table of texts");
+        to[std::string(name.str())] = text_of(value, key, "a table of texts");
     }
   }
 
@@ -82,7 +82,17 @@ private:
     return table_.get(key);
   }
 
-  [[noreturn]] std::string wrong(const char* key, const std::string& use) const {
+  /// A text that the system reads to its end, as paths and arguments are.
+  [[nodiscard]] std::string text_of(const toml::node& node, const char* key, const std::string& use) const {
+    if (!node.is_string())
+      wrong(key, use);
+    const auto& text = node.as_string()->get();
+    if (text.find('\0') != std::string::npos)
+      wrong(key, use + " without NUL");
+    return text;
+  }
+
+  [[noreturn]] void wrong(const char* key, const std::string& use) const {
     throw ConfigError(prefix_ + key + " has a value that it cannot have; use " + use + ".");
   }
 

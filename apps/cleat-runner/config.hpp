@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding.hpp"
 #include "base/limits.hpp"
 
 /// The program `cleat-runner`: starts agents where the server tells it to, and keeps a journal of it (spec 04
@@ -14,7 +15,7 @@ namespace cleat::runner {
 
 /// A configuration that cannot work. The text names the key and what to do about it.
 struct ConfigError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit ConfigError(const std::string& text) : std::runtime_error(printable(text)) {}
 };
 
 /// How an agent is started: as a process, inside bubblewrap, or not at all (for load tests).

@@ -52,6 +52,9 @@ struct Assignment {
   void operator()(const TextKey& kind) const {
     if (!kind.words.empty() && std::find(kind.words.begin(), kind.words.end(), text) == kind.words.end())
       throw ConfigError(described(key, text, source) + "use " + alternatives(kind.words) + ".");
+    // One of them would end a path where the system reads it, and a printed configuration where a person does.
+    if (printable(text) != text)
+      throw ConfigError(described(key, text, source) + "use a text without control characters.");
     config.*kind.member = text;
   }
 

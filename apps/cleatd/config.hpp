@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/encoding.hpp"
 #include "base/limits.hpp"
 
 /// The program `cleatd`: its configuration, and how the rooms are wired to each other.
@@ -130,7 +131,7 @@ struct Config {
 
 /// A configuration that cannot work. The text names the key and what to do about it.
 struct ConfigError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit ConfigError(const std::string& text) : std::runtime_error(printable(text)) {}
 };
 
 /// A text, or one of a few words when `words` is not empty.

@@ -42,4 +42,14 @@ std::int64_t Parameters::number(std::string_view name, std::int64_t min, std::in
   return value.value_or(absent);
 }
 
+Result<std::int64_t> begin_of(const HeaderFields& headers, std::int64_t after) {
+  const auto values = values_of(headers, "Last-Event-ID");
+  if (values.empty())
+    return after;
+  const auto seq = values.size() == 1 ? whole_number(values[0], 0, max_seq) : std::nullopt;
+  if (!seq)
+    return refuse({{"/Last-Event-ID", FieldCode::invalid_format}});
+  return *seq;
+}
+
 } // namespace cleat::http

@@ -9,6 +9,7 @@
 
 #include "base/ids.hpp"
 #include "base/problem.hpp"
+#include "http/message.hpp"
 #include "http/target.hpp"
 
 namespace cleat::http {
@@ -42,5 +43,9 @@ std::optional<std::int64_t> whole_number(std::string_view text, std::int64_t min
 
 /// The cursors of a log: any number that an entry may have, and 0 for what stands before the first.
 inline constexpr std::int64_t max_seq = std::numeric_limits<std::int64_t>::max();
+
+/// Where a stream begins: behind the last entry that the client has (`Last-Event-ID`), else where the query says, else
+/// at the beginning, because then nothing is left out.
+Result<std::int64_t> begin_of(const HeaderFields& headers, std::int64_t after);
 
 } // namespace cleat::http

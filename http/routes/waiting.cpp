@@ -5,7 +5,6 @@
 
 #include "http/event_stream.hpp"
 #include "http/problem.hpp"
-#include "http/routes/parameters.hpp"
 #include "protocol/render.hpp"
 
 namespace cleat::http {
@@ -18,16 +17,6 @@ Outgoing no_seat() {
 
 Outgoing log_page(const LogItems& items) {
   return http::render(Reply{200, cleat::render::log_page(items), {}, false});
-}
-
-Result<std::int64_t> begin_of(const HeaderFields& headers, std::int64_t after) {
-  const auto values = values_of(headers, "Last-Event-ID");
-  if (values.empty())
-    return after;
-  const auto seq = values.size() == 1 ? whole_number(values[0], 0, max_seq) : std::nullopt;
-  if (!seq)
-    return refuse({{"/Last-Event-ID", FieldCode::invalid_format}});
-  return *seq;
 }
 
 Outgoing log_stream(WaitingCall& call, WaitingRoom::Seat seat, AwaitLog waits_for, LogTail::Read read,

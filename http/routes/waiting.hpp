@@ -14,10 +14,6 @@ Outgoing no_seat();
 /// A page of a log.
 Outgoing log_page(const LogItems& items);
 
-/// Where a stream begins: behind the last entry that the client has (`Last-Event-ID`), else where the query says, else
-/// at the beginning, because then nothing is left out.
-Result<std::int64_t> begin_of(const HeaderFields& headers, std::int64_t after);
-
 /// The log of `waits_for` as a stream from `begin` on, for as long as it lasts and the seat with it. `read` may use
 /// what lives as long as the connection.
 Outgoing log_stream(WaitingCall& call, WaitingRoom::Seat seat, AwaitLog waits_for, LogTail::Read read,

@@ -163,6 +163,14 @@ TEST_F(ConfigTest, AWrongValueIsRefusedWithTheKeyTheSourceAndTheFix) {
   EXPECT_THAT(refused({"--set", "agent.session_ref_max_bytes=2601"}), HasSubstr("from 1 to 2600"));
 }
 
+TEST_F(ConfigTest, ControlCharactersAreRefusedAndNotRepeated) {
+  EXPECT_THAT(refused({"--config", file("data = \"a\\u0000b\"\n")}),
+              AllOf(HasSubstr("data is 'a?b'"), HasSubstr("control characters")));
+  EXPECT_THAT(refused({"--config", file("http.listen = \"127.0.0.1\\u001b[2J\"\n")}), HasSubstr("127.0.0.1?[2J"));
+  EXPECT_THAT(refused({"--config", file("\"da\\u0000ta\" = 1\n")}),
+              AllOf(HasSubstr("'da?ta'"), HasSubstr("--print-config")));
+}
+
 TEST_F(ConfigTest, AFileThatIsNoneIsRefused) {
   EXPECT_THAT(refused({"--config", (folder_ / "absent.toml").string()}), HasSubstr("absent.toml"));
   EXPECT_THAT(refused({"--config", file("data = 'a'\nhttp = = 1\n")}), HasSubstr("line 2"));

@@ -56,6 +56,18 @@ TEST_F(RunnerConfig, AContainerHasEverythingThatTheFileSays) {
   EXPECT_EQ(config.containers.at("two.b").driver, DriverKind::null);
 }
 
+TEST_F(RunnerConfig, NoTextEndsBeforeItsEnd) {
+  const std::string container = "[containers.one]\ncommand = [\"a\"]\nfolder = \"/srv\"\n";
+  for (const char* wrong :
+       {"tls.ca = \"/ca\\u0000\"", "[containers.one]\ncommand = [\"a\", \"b\\u0000\"]\nfolder = \"/\"",
+        "[containers.one]\ncommand = [\"a\"]\nfolder = \"/\"\nenv = { A = \"\\u0000\" }"})
+    EXPECT_NE(sentence_of(wrong).find("without NUL"), std::string::npos) << wrong;
+  const auto unknown = sentence_of("\"ke\\u0000y\" = 1");
+  EXPECT_NE(unknown.find("'ke?y'"), std::string::npos) << unknown;
+  EXPECT_TRUE(unknown.ends_with('.')) << unknown;
+  EXPECT_EQ(sentence_of(container), "nothing is wrong");
+}
+
 TEST_F(RunnerConfig, OptionsBeatTheEnvironmentThatBeatsTheFile) {
   const std::string file =
     "server = \"127.0.0.1:1\"\ntoken_file = \"/file\"\nstate = \"/file\"\n[log]\nlevel = \"warn\"";

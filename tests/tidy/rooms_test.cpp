@@ -120,7 +120,7 @@ const std::map<std::string, Names>& users_of_libraries() {
     {"libpq-fe.h", {"storage", "storage/pg", "apps/cleat-load", "tests", "tests/support"}},
     {"httplib.h", {"http", "apps", "tests", "tests/process"}},
     {"simdjson.h", {"protocol", "apps", "apps/cleat-load", "tests", "tests/process"}},
-    {"rapidjson/", {"protocol"}},
+    {"rapidjson/", {"protocol", "tests"}},
     {"spdlog/", {"base"}},
     {"prometheus/", {"base"}},
     {"sqlite3.h", {"apps/cleat-runner"}},

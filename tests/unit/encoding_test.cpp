@@ -60,6 +60,11 @@ TEST(Encoding, OtherSpellingsAreRefused) {
     EXPECT_EQ(base64url_decode(text), std::nullopt) << text;
 }
 
+TEST(Encoding, PrintableTextHasNoControlCharacters) {
+  EXPECT_EQ(printable(std::string_view("a\0b\x1b[2J\x7f\r\n", 10)), "a?b?[2J???");
+  EXPECT_EQ(printable("caf\xc3\xa9 ~"), "caf\xc3\xa9 ~");
+}
+
 TEST(Encoding, EveryBitOfADigestCounts) {
   const Digest digest = sha256("token");
   EXPECT_TRUE(equal_constant_time(digest, sha256("token")));
