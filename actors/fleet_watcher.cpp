@@ -13,7 +13,7 @@ namespace cleat::actors {
 namespace {
 
 /// Containers that are looked after at a time; more wait for the next look.
-constexpr std::int64_t bite = 500;
+constexpr std::int64_t work_a_round = 500;
 
 class FleetWatcherState {
 public:
@@ -35,7 +35,7 @@ public:
     question.ask_after_ms = options.ask_after_ms;
     question.node_id = options.node.id;
     question.node_timeout_s = options.node_timeout_s;
-    question.limit = bite;
+    question.limit = work_a_round;
     self_->request(deps_->store.log_reader, patience(*deps_), question)
       .then([this](const storage::FleetWork& work) { on_work(work); }, [this](const caf::error&) { look_later(); });
   }

@@ -12,8 +12,8 @@
 namespace cleat::actors {
 namespace {
 
-/// Rows a transaction. A full bite is followed by the next one at once.
-constexpr std::int64_t bite = 5000;
+/// Rows a transaction. A full one is followed by the next one at once.
+constexpr std::int64_t rows_a_transaction = 5000;
 
 class JanitorState {
 public:
@@ -29,7 +29,7 @@ public:
   void sweep() {
     self_
       ->request(deps_->store.librarian, std::chrono::seconds(deps_->options.request_timeout_s),
-                storage::CollectGarbage{deps_->clock->now(), bite, deps_->options.fleet.spans})
+                storage::CollectGarbage{deps_->clock->now(), rows_a_transaction, deps_->options.fleet.spans})
       .then([this](const storage::GarbageCollected& collected) { on_collected(collected.removed); },
             [this](const caf::error&) { on_collected(0); });
   }
@@ -40,7 +40,7 @@ private:
   void on_collected(std::int64_t removed) {
     if (removed > 0)
       log::get().debug("removed {} rows that outlived their span", removed);
-    if (removed >= bite)
+    if (removed >= rows_a_transaction)
       return self_->send(self_, Sweep{});
     sweep_later();
   }

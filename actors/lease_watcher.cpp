@@ -15,7 +15,7 @@ namespace cleat::actors {
 namespace {
 
 /// Runs that are failed at a time; more wait for the next look.
-constexpr std::int64_t bite = 100;
+constexpr std::int64_t runs_a_round = 100;
 
 class LeaseWatcherState {
 public:
@@ -30,7 +30,7 @@ public:
   }
 
   void look() {
-    const storage::FindOverdueRuns question{deps_->options.rules.run_queued_timeout_s, bite};
+    const storage::FindOverdueRuns question{deps_->options.rules.run_queued_timeout_s, runs_a_round};
     self_->request(deps_->store.log_reader, patience(*deps_), question)
       .then([this](const storage::OverdueRuns& found) { expire(found); }, [this](const caf::error&) { look_later(); });
   }

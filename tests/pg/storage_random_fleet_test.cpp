@@ -384,7 +384,7 @@ protected:
 };
 
 /// CLEAT_SEED replays a failure.
-std::uint64_t seed() {
+std::uint64_t seed_of_fleets() {
   const char* text = std::getenv("CLEAT_SEED");
   return text == nullptr ? 20'260'104 : std::strtoull(text, nullptr, 10);
 }
@@ -393,10 +393,10 @@ std::uint64_t seed() {
 
 TEST_F(RandomFleetTest, MemoryAndPostgresAgree) {
   constexpr int count = 5'000;
-  FleetCommands commands(seed(), world_, fleet_);
+  FleetCommands commands(seed_of_fleets(), world_, fleet_);
   std::map<CommitOutcome, int> seen;
   for (int i = 0; i < count && !HasFailure(); ++i) {
-    SCOPED_TRACE("CLEAT_SEED=" + std::to_string(seed()) + ", decision " + std::to_string(i));
+    SCOPED_TRACE("CLEAT_SEED=" + std::to_string(seed_of_fleets()) + ", decision " + std::to_string(i));
     const auto decision = commands.next(memory_);
     const auto outcome = memory_.commit(decision);
     EXPECT_EQ(outcome, postgres_.commit(decision));
