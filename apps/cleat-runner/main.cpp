@@ -58,7 +58,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0)
       std::exit(app.exit(error)); // NOLINT(concurrency-mt-unsafe): there is one thread
-    throw ConfigError(std::string(error.what()) + "\nRun cleat-runner --help to see the options.");
+    throw ConfigError(std::string(error.what()) + ". Run cleat-runner --help to see the options.");
   }
   for (const auto& [name, value] : given)
     if (app.count("--" + name) > 0)

@@ -104,7 +104,7 @@ CommandLine read_command_line(std::vector<std::string> arguments, const Values& 
   } catch (const CLI::CallForHelp&) {
     return print_text(app.help());
   } catch (const CLI::ParseError& error) {
-    throw ConfigError(std::string(error.what()) + "\nRun cleatd --help to see the options.");
+    throw ConfigError(std::string(error.what()) + ". Run cleatd --help to see the options.");
   }
   if (options.version)
     return print_text(std::string("cleatd ") + version + "\n");

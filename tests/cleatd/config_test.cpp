@@ -18,6 +18,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -169,6 +170,10 @@ TEST_F(ConfigTest, ControlCharactersAreRefusedAndNotRepeated) {
   EXPECT_THAT(refused({"--config", file("http.listen = \"127.0.0.1\\u001b[2J\"\n")}), HasSubstr("127.0.0.1?[2J"));
   EXPECT_THAT(refused({"--config", file("\"da\\u0000ta\" = 1\n")}),
               AllOf(HasSubstr("'da?ta'"), HasSubstr("--print-config")));
+}
+
+TEST_F(ConfigTest, AnUnknownOptionIsNamedInASentence) {
+  EXPECT_THAT(refused({"--nonsense"}), EndsWith(": --nonsense. Run cleatd --help to see the options."));
 }
 
 TEST_F(ConfigTest, AFileThatIsNoneIsRefused) {
