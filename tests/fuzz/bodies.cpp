@@ -14,12 +14,25 @@ constexpr std::size_t max_bytes = 64; // of a reference, a message, a secret or 
 constexpr std::size_t max_items = 4;
 constexpr std::int64_t max_wait_s = 30;
 
+/// Whether there may be an integer beyond 64 bits. It is JSON, and no number of ours; simdjson takes it for none.
+bool may_have_huge_integer(std::string_view body) {
+  constexpr std::size_t digits_that_fit = 18;
+  std::size_t digits = 0;
+  for (const char c : body) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > digits_that_fit)
+      return true;
+  }
+  return false;
+}
+
 /// A refusal that clients can do something with.
 void check_refusal(std::string_view body, const Refusal& refusal) {
   switch (refusal.code) {
     case Code::malformed_json:
       // Half of a surrogate pair is no text. RapidJSON sees that only of the first half.
-      must(!is_json(body) || body.find("\\u") != std::string_view::npos, "only what is no JSON is malformed");
+      must(!is_json(body) || body.find("\\u") != std::string_view::npos || may_have_huge_integer(body),
+           "only what is no JSON is malformed");
       must(refusal.errors.empty(), "what is no JSON has no members");
       break;
     case Code::validation_failed:
