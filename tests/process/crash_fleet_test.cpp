@@ -200,9 +200,6 @@ const std::map<std::string, std::function<Flow()>> flows{{"start", start_flow}, 
                                                          {"resume", resume_flow}, {"retry", retry_flow},
                                                          {"input", input_flow},   {"exit", exit_flow}};
 
-/// A flow and the point at which the server dies in it.
-using Case = std::pair<std::string, std::string>;
-
 /// The first commit of a start or stop writes it down, the second notes that it was accepted, the third ends it.
 std::vector<Case> cases() {
   std::map<std::string, std::vector<std::string>> points{
@@ -230,14 +227,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::vector<std::string> points_of(const std::vector<Case>& some) {
-  std::vector<std::string> points;
-  for (const auto& one : some)
-    points.push_back(one.second);
-  return points;
-}
-
-const bool are_crossed = cross(crossed_by_server(), points_of(cases()));
+const bool are_crossed = cross_all(crossed_by_server(), cases());
 
 class CrashOfContainers : public testing::TestWithParam<Case> {
 protected:

@@ -96,6 +96,12 @@ bool cross(std::set<std::string>& crossed, const std::vector<std::string>& point
   return true;
 }
 
+bool cross_all(std::set<std::string>& crossed, const std::vector<Case>& cases) {
+  for (const auto& [flow, point] : cases)
+    cross(crossed, {point});
+  return true;
+}
+
 bool is_long_matrix() {
   const char* const asked =
     std::getenv("CLEAT_CRASH_MATRIX"); // NOLINT(concurrency-mt-unsafe): before there are threads

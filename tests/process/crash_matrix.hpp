@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/process/client.hpp"
@@ -47,8 +48,14 @@ std::vector<std::string> crash_points_of(const std::string& program, const std::
 std::set<std::string>& crossed_by_server();
 std::set<std::string>& crossed_by_runner();
 
-/// Adds the points of some cases, without their numbers; its value is of no use.
+/// Adds points, without their numbers; its value is of no use.
 bool cross(std::set<std::string>& crossed, const std::vector<std::string>& points);
+
+/// A flow of the matrix by its name, and the point at which a program dies in it.
+using Case = std::pair<std::string, std::string>;
+
+/// Adds the points of cases likewise.
+bool cross_all(std::set<std::string>& crossed, const std::vector<Case>& cases);
 
 /// Whether the long form of the matrix is asked for (CLEAT_CRASH_MATRIX=all): every flow at every point that it may
 /// come by, and not only at those that differ from flow to flow.

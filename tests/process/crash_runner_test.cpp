@@ -92,8 +92,6 @@ const std::map<std::string, Flow> flows{
     [](Stage& stage) { resume_agent(stage.alex, stage.workshop.box(), stage.session); }}},
 };
 
-using Case = std::pair<std::string, std::string>;
-
 const std::vector<Case> cases{
   {"start", "before_journal"},
   {"start", "before_journal:2"},

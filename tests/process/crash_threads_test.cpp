@@ -187,9 +187,6 @@ const std::map<std::string, std::function<Flow()>> flows{
   {"places", places_flow},
 };
 
-/// A flow and the point at which the server dies in it.
-using Case = std::pair<std::string, std::string>;
-
 /// Around each commit of each flow; on the rest of the way, which all flows share, for some of them.
 std::vector<Case> cases() {
   const std::vector<std::string> ways{"thread_decided", "thread_committed", "answer_made", "answer_written"};
@@ -211,14 +208,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::vector<std::string> points_of(const std::vector<Case>& some) {
-  std::vector<std::string> points;
-  for (const auto& one : some)
-    points.push_back(one.second);
-  return points;
-}
-
-const bool are_crossed = cross(crossed_by_server(), points_of(cases()));
+const bool are_crossed = cross_all(crossed_by_server(), cases());
 
 class CrashOfThreads : public testing::TestWithParam<Case> {
 protected:
